@@ -1,0 +1,52 @@
+"""bayesnb: naive Bayes whose parameters are posteriors.
+
+Names are loaded when first used, so that ``import bayesnb`` stays light: neither scikit-learn nor PyMC is imported
+before it is needed.
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+__version__ = version("bayesnb")
+
+_HOME = {
+    "MultinomialNB": "bayesnb.estimators",
+    "BernoulliNB": "bayesnb.estimators",
+    "TextClassifier": "bayesnb.estimators",
+    "load": "bayesnb.estimators",
+    "Scorer": "bayesnb.scorer",
+    "Dirichlet": "bayesnb.families",
+    "Beta": "bayesnb.families",
+    "read_corpus": "bayesnb.corpus.readers",
+    "load_toy_spam": "bayesnb.corpus.datasets",
+    "load_federalist": "bayesnb.corpus.datasets",
+    "sample": "bayesnb.sampling",
+    "check_agreement": "bayesnb.agreement",
+    "plot_ratios": "bayesnb.plots",
+    "plot_map_vs_laplace": "bayesnb.plots",
+    "plot_agreement": "bayesnb.plots",
+    "plot_class_probabilities": "bayesnb.plots",
+}
+
+__all__ = ["__version__", *_HOME]
+
+if TYPE_CHECKING:
+    from bayesnb.agreement import check_agreement
+    from bayesnb.corpus.datasets import load_federalist, load_toy_spam
+    from bayesnb.corpus.readers import read_corpus
+    from bayesnb.estimators import BernoulliNB, MultinomialNB, TextClassifier, load
+    from bayesnb.families import Beta, Dirichlet
+    from bayesnb.plots import plot_agreement, plot_class_probabilities, plot_map_vs_laplace, plot_ratios
+    from bayesnb.sampling import sample
+    from bayesnb.scorer import Scorer
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'bayesnb' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

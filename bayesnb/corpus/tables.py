@@ -1,0 +1,165 @@
+"""Which column of a table is the text and which the label; a table of numbers as counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+
+from .records import Corpus, CorpusError
+
+TEXT_NAMES = ("text", "message", "body", "mail", "email", "sms", "document", "content")
+LABEL_NAMES = ("label", "class", "target", "category", "y")
+
+_NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+
+
+def corpus_from_frame(frame: pl.DataFrame, source: str, text: str | None, label: str | bool | None) -> Corpus:
+    """Make a corpus of a table whose cells are strings or null.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The table.
+    source : str
+        Its name in messages.
+    text, label : str or None
+        Column names; None guesses from common names, or from what the columns hold. ``label=False``: no labels.
+
+    Raises
+    ------
+    CorpusError
+        If a column does not exist or cannot be guessed; the message lists the columns.
+    """
+    for name in (text, label):
+        if isinstance(name, str) and name not in frame.columns:
+            raise CorpusError(f"{source} has no column {name!r}; its columns: {_listed(frame.columns)}")
+    if text is not None and text == label:
+        raise CorpusError(f"{source}: {text!r} is given as both text and label")
+    text, label_name = _choose(frame, source, text, label)
+    if text is None:
+        return _counts(frame, source, label_name)
+    return _texts(frame, source, text, label_name)
+
+
+def _choose(
+    frame: pl.DataFrame, source: str, text: str | None, label: str | bool | None
+) -> tuple[str | None, str | None]:
+    """Names of the text column (None: a table of numbers) and of the label column (None: unlabelled)."""
+    label_name = label if isinstance(label, str) else _named(frame, source, LABEL_NAMES, "label", [text])
+    if text is None:
+        others = [name for name in frame.columns if name != label_name]
+        if (label_name is not None or label is False) and others and _are_numbers(frame.select(others)):
+            return None, label_name
+        text = _named(frame, source, TEXT_NAMES, "text", [label_name])
+    if frame.width == 2:
+        text, label_name = _complete_pair(frame, text, label_name)
+    if text is None and label is False and frame.width == 1:
+        text = frame.columns[0]
+    for role, name, wanted in (("text", text, True), ("label", label_name, label is not False)):
+        if name is None and wanted:
+            raise CorpusError(_cannot_guess(frame, source, role))
+    return text, None if label is False else label_name
+
+
+def _named(
+    frame: pl.DataFrame, source: str, names: Sequence[str], role: str, taken: Sequence[str | None]
+) -> str | None:
+    """The one column with a common name for its role."""
+    found = [name for name in frame.columns if name.strip().casefold() in names and name not in taken]
+    if len(found) > 1:
+        raise CorpusError(f"{source}: the {role} could be any of {_listed(found)}: pass {role}=")
+    return found[0] if found else None
+
+
+def _complete_pair(frame: pl.DataFrame, text: str | None, label: str | None) -> tuple[str | None, str | None]:
+    """With two columns, one tells the other; with neither named, labels repeat and texts do not."""
+    first, second = frame.columns
+    if text is None and label is None:
+        a, b = (frame[name].drop_nulls().n_unique() for name in frame.columns)
+        label = first if a < b else second
+        # Each label at least twice on average, and at least two texts to a label.
+        if 2 * min(a, b) > min(frame[label].count(), max(a, b)):
+            return None, None
+    if text is None:
+        return (second if label == first else first), label
+    return text, label or (second if text == first else first)
+
+
+def _cannot_guess(frame: pl.DataFrame, source: str, role: str) -> str:
+    remedy = f"pass {role}= one of its columns: {_listed(frame.columns)}"
+    if any(name.replace(".", "", 1).isdecimal() for name in frame.columns):
+        remedy += "; or header=False if the first line is data"
+    return f"{source}: cannot tell which column is the {role}; {remedy}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names[:20])) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
+
+
+def _texts(frame: pl.DataFrame, source: str, text: str, label: str | None) -> Corpus:
+    """Texts and labels of the rows that have both; the others are counted."""
+    frame = frame.with_row_index("", offset=1) if "" not in frame.columns else frame
+    no_label = frame[label].is_null() if label is not None else pl.repeat(False, frame.height, eager=True)
+    no_text = frame[text].is_null() & ~no_label
+    reasons = {"rows without a label": int(no_label.sum()), "rows without a text": int(no_text.sum())}
+    kept = frame.filter(~(no_label | no_text))
+    if not kept.height:
+        raise CorpusError(f"{source}: no row has {'a text' if label is None else 'both a label and a text'}")
+    y = None if label is None else np.array(kept[label].to_list(), dtype=np.str_)
+    skipped = {reason: count for reason, count in reasons.items() if count}
+    return Corpus(y, kept.to_series(0).to_list(), texts=kept[text].to_list(), skipped=skipped, source=source)
+
+
+def _counts(frame: pl.DataFrame, source: str, label: str | None) -> Corpus:
+    """Counts of a table whose columns, but for the label, are numbers."""
+    rows = np.arange(1, frame.height + 1)
+    skipped: dict[str, int] = {}
+    if label is not None:
+        present = frame[label].is_not_null()
+        rows, frame = rows[present.to_numpy()], frame.filter(present)
+        if len(present) > frame.height:
+            skipped["rows without a label"] = len(present) - frame.height
+    if not frame.height:
+        raise CorpusError(f"{source}: no row has a label")
+    y = None if label is None else np.array(frame[label].to_list(), dtype=np.str_)
+    columns = [name for name in frame.columns if name != label]
+    headless = all(name.startswith("column_") for name in columns)
+    for name in [name for name in columns if not headless and _is_identifier(frame[name])]:
+        columns.remove(name)
+        skipped[f"column {name!r}, an identifier"] = 1
+    if not columns:
+        raise CorpusError(f"{source} has no column of counts; its columns: {_listed(frame.columns)}")
+    X = _matrix(frame.select(columns), source, rows)
+    return Corpus(y, rows.tolist(), X=X, tokens=columns, skipped=skipped, source=source)
+
+
+def _are_numbers(frame: pl.DataFrame) -> bool:
+    """Whether every cell that is not null is written as a finite number."""
+    return all(
+        column.null_count() < len(column) and column.str.strip_chars().str.contains(_NUMBER).all() for column in frame
+    )
+
+
+def _is_identifier(column: pl.Series) -> bool:
+    """Whether a column called id, or one without a name, holds a different value in every row: no count does."""
+    named = column.name.strip().casefold() in ("id", "index") or column.name.startswith("column_")
+    return named and len(column) > 2 and column.n_unique() == len(column)
+
+
+def _matrix(frame: pl.DataFrame, source: str, rows: np.ndarray) -> sparse.csr_array:
+    """The cells as numbers: int64 where all are whole, else float64."""
+    for column in frame:
+        if column.null_count():
+            row = rows[column.is_null().arg_true()[0]]
+            raise CorpusError(
+                f"{source}, row {row}: column {column.name!r} is empty: write 0 where nothing was counted"
+            )
+    values = frame.select(pl.all().str.strip_chars().cast(pl.Float64)).to_numpy()
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        raise CorpusError(f"{source}, row {rows[row]}: column {frame.columns[column]!r} is beyond the range of numbers")
+    whole = (values == np.rint(values)).all() and (np.abs(values) < 2**53).all()
+    return sparse.csr_array(values.astype(np.int64) if whole else values)

@@ -1,0 +1,42 @@
+"""The scikit-learn face of the same posteriors."""
+
+from os import PathLike
+
+from bayesnb.estimators.base import MatrixClassifier, PosteriorClassifier
+from bayesnb.estimators.bernoulli import BernoulliNB
+from bayesnb.estimators.multinomial import MultinomialNB
+from bayesnb.estimators.text import TextClassifier
+from bayesnb.storage import Model
+from bayesnb.storage import load as load_model
+
+__all__ = ["BernoulliNB", "MatrixClassifier", "MultinomialNB", "PosteriorClassifier", "TextClassifier", "load", "restored"]
+
+
+def load(path: str | PathLike[str]) -> PosteriorClassifier:
+    """Read a model file and return the fitted estimator that wrote it.
+
+    Parameters
+    ----------
+    path : path-like
+        A file written by an estimator's `save`.
+
+    Returns
+    -------
+    TextClassifier, MultinomialNB or BernoulliNB
+        Predicts bit for bit as the one that was saved, and can go on learning.
+
+    Raises
+    ------
+    ValueError
+        The file is not a model file or is damaged; the message names file and field.
+    OSError
+        It cannot be read.
+    """
+    return restored(load_model(path))
+
+
+def restored(model: Model) -> PosteriorClassifier:
+    """Return the fitted estimator that a model file's contents describe."""
+    if model.kind == "text":
+        return TextClassifier.from_model(model)
+    return {"multinomial": MultinomialNB, "bernoulli": BernoulliNB}[model.settings.event].from_model(model)

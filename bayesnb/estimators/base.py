@@ -1,0 +1,331 @@
+"""Every verb of the estimators, once: learning on totals, predicting from an immutable posterior."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import fields, replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayesnb import contrast, storage, validate
+from bayesnb.events.base import CountPosterior
+from bayesnb.model import Settings, State
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_SETTING = [field.name for field in fields(Settings) if field.name != "event"]
+
+
+class PosteriorClassifier(ClassifierMixin, BaseEstimator):
+    """What the naive Bayes estimators share; a subclass says how its input becomes counts.
+
+    Learning replaces `posterior_` as a whole when it has succeeded, so a failed call changes nothing and other
+    threads may predict while one learns.
+    """
+
+    posterior_: CountPosterior
+    classes_: np.ndarray
+    _state: State
+
+    # --- what a subclass says -------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def _event(self) -> str:
+        """Name of the event model."""
+
+    @abstractmethod
+    def _counts(self, X: Any, settings: Settings) -> Any:
+        """Documents to score as a CSR array in the columns of `posterior_`."""
+
+    @abstractmethod
+    def _read(self, X: Any, settings: Settings, *, reset: bool) -> tuple[Any, np.ndarray, bool]:
+        """Documents to learn from: counts, the names of their columns, and whether these are fixed."""
+
+    @abstractmethod
+    def _model(self) -> storage.Model:
+        """The fitted model as it is written to a file."""
+
+    # --- learning -------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the posterior from documents, forgetting what was learnt before.
+
+        Parameters
+        ----------
+        X : documents
+            Counts, shape (N, V), for the matrix estimators; texts for `TextClassifier`.
+        y : array_like, shape (N,)
+            Class labels of one type; none may be missing.
+        sample_weight : array_like, shape (N,), optional
+            Weight of each document: weight 3 is three copies, weight 0 none.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            Invalid counts, labels or settings, or an estimate that does not exist for these data.
+        """
+        settings = self._settings()
+        state = self._learn(X, y, sample_weight, settings, reset=True)
+        if not len(state.classes):
+            raise ValueError("no document to learn from: every sample_weight is 0")
+        posterior = settings.posterior(state)
+        posterior.require(settings.estimate)
+        return self._adopt(state, posterior)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more documents, keeping what was learnt before.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        classes : array_like, optional
+            All classes there will ever be; declared in the first call they are closed, and a later label outside
+            them is an error. Never declared, classes grow as they are met.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            As in `fit`; a label outside the declared classes; other classes than declared before. Nothing changes.
+        """
+        settings, known = self._settings(), getattr(self, "_state", None)
+        declared = self._declared(classes, known)
+        part = self._learn(X, y, sample_weight, settings, reset=known is None, classes=declared)
+        state = replace(part, closed=declared is not None) if known is None else known.add(part)
+        return self._adopt(state, settings.posterior(state))
+
+    def unlearn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take documents back out of the totals: the posterior is the one that never saw them.
+
+        A class that only learning brought in, and whose total returns to 0, is dropped; so is a token of a
+        `TextClassifier`. Totals cannot tell which documents they are made of: documents that were never learnt,
+        but whose counts fit into the totals, are subtracted all the same.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As they were learnt.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            A total would become negative. Nothing changes.
+        """
+        check_is_fitted(self, "posterior_")
+        settings = self._settings()
+        classes = self._state.classes if self._state.closed else None
+        state = self._state.remove(self._learn(X, y, sample_weight, settings, reset=False, classes=classes))
+        return self._adopt(state, settings.posterior(state))
+
+    def merge(self, other: Self) -> Self:
+        """Add what another estimator of the same kind has learnt; this one's settings stay.
+
+        Raises
+        ------
+        ValueError
+            The other has other columns or another event model, or a class outside those declared here.
+        """
+        check_is_fitted(self, "posterior_")
+        check_is_fitted(other, "posterior_")
+        state = self._state.add(other._state)
+        return self._adopt(state, self._settings().posterior(state))
+
+    def __add__(self, other: Self) -> Self:
+        return copy.copy(self).merge(other)
+
+    def with_class_prior(self, class_prior: Any) -> Self:
+        """Return a copy with other base rates and the same phi; nothing is fitted again.
+
+        Parameters
+        ----------
+        class_prior : number, Dirichlet, sequence or mapping
+            As the argument of the same name, such as ``{"ham": .99, "spam": .01}``.
+        """
+        check_is_fitted(self, "posterior_")
+        new = copy.copy(self)
+        new.class_prior = class_prior
+        return new._adopt(self._state, new._settings().posterior(self._state))
+
+    # --- predicting -----------------------------------------------------------------------------------------
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """Log p(y = k, x), shape (N, K): class share times token sequence, no multinomial coefficient."""
+        posterior, settings, X = self._scored(X)
+        return posterior.log_joint(X, settings.estimate, settings.power)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Log P(y = k | x), shape (N, K).
+
+        Raises
+        ------
+        ValueError
+            Invalid documents, or one that is impossible under every class.
+        """
+        posterior, settings, X = self._scored(X)
+        return posterior.log_proba(X, settings.estimate, settings.power)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """P(y = k | x), shape (N, K), columns in the order of `classes_`."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Most probable label of each document, shape (N,); the first class where several tie."""
+        posterior, settings, X = self._scored(X)
+        probability = np.exp(posterior.log_proba(X, settings.estimate, settings.power))
+        return posterior.classes[probability.argmax(axis=1)]
+
+    # --- looking inside -------------------------------------------------------------------------------------
+
+    def token_ratios(
+        self, numerator: Any, denominator: Any, level: float = 0.95, tokens: Iterable[Any] | None = None
+    ) -> pd.DataFrame:
+        """Exact posterior of phi_numerator / phi_denominator, a row per token; see `contrast.token_ratios`."""
+        check_is_fitted(self, "posterior_")
+        return contrast.token_ratios(
+            self.posterior_, numerator, denominator, level=level, tokens=tokens, alpha=self._settings().alpha
+        )
+
+    @property
+    def class_count_(self) -> np.ndarray:
+        """Documents (their weights) in each class, shape (K,)."""
+        return self.posterior_.statistics.class_count
+
+    @property
+    def feature_count_(self) -> np.ndarray:
+        """Occurrences, or documents that hold the token, by class, shape (K, V)."""
+        return self.posterior_.statistics.feature_count
+
+    @property
+    def class_log_prior_(self) -> np.ndarray:
+        """Log of the estimated class probabilities, shape (K,)."""
+        return self.posterior_.log_theta(self.estimate)
+
+    @property
+    def feature_log_prob_(self) -> np.ndarray:
+        """Log of the estimated phi, shape (K, V); the posterior mean where the estimate is predictive."""
+        return self.posterior_.log_phi(self.estimate)
+
+    # --- files ----------------------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> str:
+        """Write the model file, whole or not at all, and return the model's fingerprint.
+
+        The file keeps prior and counts, so what `bayesnb.load` gives predicts bit for bit the same and can go on
+        learning.
+        """
+        check_is_fitted(self, "posterior_")
+        return storage.save(self._model(), path)
+
+    @classmethod
+    def _restored(cls, model: storage.Model, **parameters: Any) -> Self:
+        names = set(cls._get_param_names())
+        given = {name: getattr(model.settings, name) for name in _SETTING if name in names}
+        return cls(**given, **parameters)._adopt(model.state, model.settings.posterior(model.state))
+
+    # --- helpers --------------------------------------------------------------------------------------------
+
+    _forced: ClassVar[float] = 1e-10  # scikit-learn's smallest alpha where force_alpha is False
+
+    def _settings(self) -> Settings:
+        given = {name: getattr(self, name) for name in _SETTING if hasattr(self, name)}
+        if not getattr(self, "force_alpha", True):
+            given["alpha"] = np.maximum(given["alpha"], self._forced)
+        return Settings(event=self._event, **given)
+
+    def _learn(
+        self, X: Any, y: Any, weight: Any, settings: Settings, *, reset: bool, classes: np.ndarray | None = None
+    ) -> State:
+        counts, tokens, fixed = self._read(X, settings, reset=reset)
+        y = _targets(self, y)
+        return State.learn(settings.event, counts, y, tokens, weight=weight, classes=classes, fixed=fixed)
+
+    def _declared(self, classes: Any, known: State | None) -> np.ndarray | None:
+        given = None if classes is None else np.unique(validate.labels(classes))
+        if known is None:
+            return given
+        if given is not None and not np.array_equal(given, known.classes):
+            raise ValueError(
+                f"`classes={given.tolist()!r}` is not the same as on last call to partial_fit, "
+                f"was: {known.classes.tolist()!r}"
+            )
+        return known.classes if known.closed else None
+
+    def _adopt(self, state: State, posterior: CountPosterior) -> Self:
+        self._state, self.classes_, self.posterior_ = state, posterior.classes, posterior
+        return self
+
+    def _scored(self, X: Any) -> tuple[CountPosterior, Settings, Any]:
+        check_is_fitted(self, "posterior_")
+        settings = self._settings()
+        posterior = self.posterior_
+        return posterior, settings, self._counts(X, settings)
+
+
+class MatrixClassifier(PosteriorClassifier):
+    """An estimator over a matrix of counts with fixed columns."""
+
+    def _counts(self, X: Any, settings: Settings) -> Any:
+        return self._validated(X, settings, reset=False)
+
+    def _read(self, X: Any, settings: Settings, *, reset: bool) -> tuple[Any, np.ndarray, bool]:
+        counts = self._validated(X, settings, reset=reset)
+        names = getattr(self, "feature_names_in_", None)
+        return counts, np.arange(counts.shape[1]) if names is None else names, True
+
+    def _validated(self, X: Any, settings: Settings, *, reset: bool) -> Any:
+        # values are judged by our own validator, which names row and column
+        X = validate_data(self, X, accept_sparse=True, reset=reset, ensure_all_finite=False, dtype="numeric")
+        return settings.documents(X, getattr(self, "feature_names_in_", None))
+
+    def _model(self) -> storage.Model:
+        named = hasattr(self, "feature_names_in_")
+        return storage.Model(self._settings(), self._state, tokens=None, named_columns=named)
+
+    @classmethod
+    def from_model(cls, model: storage.Model) -> Self:
+        """Return the fitted estimator that a model file holds."""
+        new = cls._restored(model)
+        new.n_features_in_ = model.state.statistics.n_tokens
+        if model.named_columns:
+            new.feature_names_in_ = model.state.tokens
+        return new
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def _targets(estimator: BaseEstimator, y: Any) -> np.ndarray:
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    if np.ndim(y) == 2:
+        y = column_or_1d(y, warn=True)
+    y = validate.labels(y)
+    if not len(y):
+        raise ValueError("Found array with 0 sample(s) (shape=(0,)) while a minimum of 1 is required: y is empty")
+    check_classification_targets(y)
+    return y

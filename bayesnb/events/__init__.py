@@ -1,0 +1,22 @@
+"""Event models: how a document arises, one file a model. NumPy and SciPy only."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from bayesnb.events import bernoulli, multinomial
+
+MODELS: dict[str, ModuleType] = {"multinomial": multinomial, "bernoulli": bernoulli}
+
+
+def find(name: str) -> ModuleType:
+    """The event model of that name.
+
+    Raises
+    ------
+    ValueError
+        There is none such.
+    """
+    if name not in MODELS:
+        raise ValueError(f"event model {name!r} is not known; event models are {', '.join(MODELS)}")
+    return MODELS[name]

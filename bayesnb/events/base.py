@@ -1,0 +1,267 @@
+"""What every event model over counts shares: a posterior with named classes and tokens, and its statistics."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from scipy.special import log_softmax
+
+from bayesnb import validate
+from bayesnb.events.statistics import CountStatistics
+from bayesnb.families import Dirichlet, NoModeError, Point
+from bayesnb.validate import _plain
+
+__all__ = ["CountPosterior", "CountStatistics", "LogTable", "normalise"]
+
+
+class LogTable:
+    """What scoring documents under fixed probabilities needs, laid out once: the matrices are (V, K), in C order.
+
+    Parameters
+    ----------
+    p : ndarray, shape (K, V)
+        Probability of each token.
+    absence : ndarray, shape (K, V), optional
+        Probability that it is absent, 1 - p with all its digits, where absence counts (the Bernoulli model).
+    """
+
+    def __init__(self, p: np.ndarray, absence: np.ndarray | None = None) -> None:
+        with np.errstate(divide="ignore"):
+            self.log_p = np.log(p)
+        self._weight, self._never = _finite(self.log_p)
+        self._constant, self._always = np.zeros(len(p)), None
+        if absence is not None:
+            with np.errstate(divide="ignore"):
+                log_absence, self._always = _finite(np.log(absence))
+            self._weight -= log_absence
+            self._constant += log_absence.sum(axis=0)
+
+    def score(self, X: sparse.csr_array) -> np.ndarray:
+        """Log p(x_i | k) with 0 log 0 = 0, shape (N, K); -inf where what happened has probability 0."""
+        total = X @ self._weight + self._constant
+        if self._never is not None:
+            total[(X @ self._never) > 0] = -np.inf
+        if self._always is not None:
+            total[self._always.sum(axis=0) - X @ self._always > 0] = -np.inf
+        return total
+
+
+def _finite(log_p: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Logarithms with 0 in place of -inf, and 1 where that was; both (V, K)."""
+    impossible = np.isneginf(log_p)
+    weight = np.array(np.where(impossible, 0.0, log_p).T, order="C")
+    return weight, np.array(impossible.T, dtype=float, order="C") if impossible.any() else None
+
+
+@dataclass(frozen=True, eq=False)
+class CountPosterior(ABC):
+    """p(theta, phi | D) in closed form.
+
+    Parameters
+    ----------
+    prior : Prior
+        Of theta and phi.
+    statistics : Statistics
+        Totals of the data.
+    classes, tokens : array_like, optional
+        Names of the classes (K,) and tokens (V,); by default their numbers.
+    """
+
+    prior: Any
+    statistics: Any
+    classes: np.ndarray = None  # type: ignore[assignment]
+    tokens: np.ndarray = None  # type: ignore[assignment]
+
+    event: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        k, v = self.statistics.feature_count.shape
+        for what, shape, expected in (
+            ("theta", (self.prior.theta.n_classes,), (k,)),
+            ("phi", self.prior.shape, (k, v)),
+        ):
+            if shape != expected:
+                raise ValueError(f"the prior of {what} has shape {shape}, the statistics need {expected}")
+        object.__setattr__(self, "classes", _names(self.classes, k, "classes"))
+        object.__setattr__(self, "tokens", _names(self.tokens, v, "tokens"))
+
+    @cached_property
+    def theta(self) -> Dirichlet | Point:
+        """Distribution of the class probabilities, shape (K,)."""
+        return self.prior.theta.posterior(self.statistics.class_count)
+
+    @property
+    @abstractmethod
+    def phi(self) -> Any:
+        """Distribution of the token probabilities, shape (K, V)."""
+
+    @abstractmethod
+    def _phi_hat(self, estimate: str) -> np.ndarray: ...
+
+    @abstractmethod
+    def _new_table(self, estimate: str) -> LogTable: ...
+
+    def _table(self, estimate: str) -> LogTable:
+        """The table of an estimate, kept once computed."""
+        cache = self.__dict__.setdefault("_tables", {})
+        if estimate not in cache:
+            cache[estimate] = self._new_table(estimate)
+        return cache[estimate]
+
+    @abstractmethod
+    def _log_predictive(self, X: sparse.csr_array) -> np.ndarray: ...
+
+    @abstractmethod
+    def _log_evidence_phi(self) -> float: ...
+
+    def theta_hat(self, estimate: str = "map") -> np.ndarray:
+        """Estimated class probabilities, shape (K,); ValueError where the estimate does not exist."""
+        validate.estimate(estimate)
+        return self.prior.theta.estimate(self.statistics.class_count, estimate, self.classes)
+
+    def phi_hat(self, estimate: str = "map") -> np.ndarray:
+        """Estimated token probabilities, shape (K, V).
+
+        Raises
+        ------
+        ValueError
+            The estimate does not exist: no mode (named by token and class), or 0/0 for the mle.
+        """
+        return self._explained(self._phi_hat, estimate)
+
+    def log_phi(self, estimate: str = "map") -> np.ndarray:
+        """Log of `phi_hat`, shape (K, V); -inf where it is 0."""
+        return self._explained(self._table, estimate).log_p
+
+    def require(self, estimate: str) -> None:
+        """Raise the ValueError of `theta_hat` or `phi_hat` now, where the estimate does not exist for these data."""
+        self.theta_hat(estimate)
+        if estimate == "mle" or (estimate == "map" and self.prior.lowest <= 1):
+            self.phi_hat(estimate)
+
+    def log_theta(self, estimate: str = "map") -> np.ndarray:
+        """Log of `theta_hat`, shape (K,); -inf where it is 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.theta_hat(estimate))
+
+    def log_likelihood(self, X: Any, estimate: str = "map") -> np.ndarray:
+        """Log p(x_i | y_i = k) of the token sequence, without multinomial coefficient, shape (N, K)."""
+        X = self._document(X)
+        if estimate == "predictive":
+            return self._log_predictive(X)
+        return self._explained(self._table, estimate).score(X)
+
+    def log_joint(self, X: Any, estimate: str = "map", power: float = 1.0) -> np.ndarray:
+        """Log p(y_i = k) + power * log p(x_i | y_i = k), shape (N, K)."""
+        log_theta = self.log_theta(estimate)
+        likelihood = self.log_likelihood(X, estimate)
+        return log_theta + (likelihood if power == 1 else power * likelihood)
+
+    def log_proba(self, X: Any, estimate: str = "map", power: float = 1.0) -> np.ndarray:
+        """Log P(y_i = k | x_i), shape (N, K); rows of its exponential sum to 1.
+
+        Raises
+        ------
+        ValueError
+            A document has probability 0 under every class, so that its class probabilities are 0/0.
+        """
+        return normalise(self.log_joint(X, estimate, power))
+
+    def log_predictive(self, X: Any) -> np.ndarray:
+        """Log p(x_i | y_i = k, D) with phi integrated out, shape (N, K)."""
+        return self._log_predictive(self._document(X))
+
+    def log_evidence(self) -> float:
+        """Log p(labels, token sequences | prior), with theta and phi integrated out; no multinomial coefficient."""
+        return self.prior.theta.log_evidence(self.statistics.class_count) + self._log_evidence_phi()
+
+    def draw(self, draws: int = 1000, chains: int = 4, seed: Any = 0) -> dict[str, np.ndarray]:
+        """Exact, independent draws in the shape that ArviZ expects.
+
+        Returns
+        -------
+        dict
+            ``theta`` (chains, draws, K) and ``phi`` (chains, draws, K, V).
+        """
+        streams = np.random.default_rng(seed).spawn(chains)
+        shape = self.statistics.feature_count.shape
+        theta, phi = np.empty((chains, draws, shape[0])), np.empty((chains, draws, *shape))
+        for chain, rng in enumerate(streams):
+            theta[chain] = self.theta.draw(rng, (draws,))
+            phi[chain] = self.phi.draw(rng, (draws,))
+        return {"theta": theta, "phi": phi}
+
+    def class_index(self, label: Any) -> int:
+        """Position of a class label; ValueError that lists the classes where there is none such."""
+        return _position(self.classes, label, "class", "classes")
+
+    def token_index(self, token: Any) -> int:
+        """Position of a token; ValueError where the vocabulary has none such."""
+        return _position(self.tokens, token, "token", "vocabulary")
+
+    def _document(self, X: Any) -> sparse.csr_array:
+        X = self.statistics.document(validate.counts(X, type(self).__name__, self.tokens))
+        if X.shape[1] != self.statistics.n_tokens:
+            raise ValueError(f"X has {X.shape[1]} features, but the model is expecting {self.statistics.n_tokens}")
+        return X
+
+    def _explained(self, compute: Callable[[str], Any], estimate: str) -> Any:
+        try:
+            return compute(validate.estimate(estimate))
+        except NoModeError as error:
+            raise ValueError(self._explain_missing_mode(error)) from None
+
+    def _refuse_empty(self, total: np.ndarray, unit: str) -> None:
+        empty = np.flatnonzero(total == 0)
+        if len(empty):
+            label = _plain(self.classes[empty[0]])
+            raise ValueError(f"class {label!r} has no {unit}: the mle of its phi is 0/0; use estimate='mean'")
+
+    def _explain_missing_mode(self, error: NoModeError) -> str:
+        label = _plain(self.classes[error.index[0]])
+        if not error.unbounded:
+            return (
+                f"phi of class {label!r} has no unique mode: nothing was seen of it and every concentration is 1; "
+                "use estimate='mean', or a prior above 1"
+            )
+        token = _plain(self.tokens[error.index[1]])
+        return (
+            f"phi has no mode: the posterior concentration of token {token!r} in class {label!r} is below 1; "
+            "use estimate='mean', or a prior of at least 1"
+        )
+
+
+def _names(value: Any, n: int, what: str) -> np.ndarray:
+    if value is None:
+        return np.arange(n)
+    # strings in a list stay objects: a NumPy string drops trailing NULs and pads all names to the longest
+    text = isinstance(value, (list, tuple)) and any(isinstance(name, str) for name in value)
+    names = np.asarray(value, dtype=object if text else None)
+    if names.shape != (n,):
+        raise ValueError(f"{what} has shape {names.shape}, expected {(n,)}")
+    return names
+
+
+def _position(names: np.ndarray, wanted: Any, what: str, where: str) -> int:
+    found = np.flatnonzero(names == wanted)
+    if len(found):
+        return int(found[0])
+    listed = ", ".join(repr(_plain(name)) for name in names[:10]) + (", ..." if len(names) > 10 else "")
+    raise ValueError(f"{what} {wanted!r} is not among the {where}: {listed}")
+
+
+def normalise(joint: np.ndarray) -> np.ndarray:
+    """Log class probabilities from log joint densities, shape (N, K)."""
+    impossible = np.flatnonzero(np.isneginf(joint).all(axis=1))
+    if len(impossible):
+        raise ValueError(
+            f"row {impossible[0]} has probability 0 under every class, so its class probabilities are 0/0; "
+            "smooth with alpha > 0 or use estimate='mean'"
+        )
+    return log_softmax(joint, axis=1)

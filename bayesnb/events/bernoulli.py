@@ -1,0 +1,157 @@
+"""The Bernoulli event model: a document is a set of tokens, each present or absent on its own.
+
+phi_kj ~ Beta(a_kj, b_kj), x_ij | y_i = k ~ Bernoulli(phi_kj). With token j in n_kj of class k's N_k documents the
+posterior is Beta(a + n_kj, b + N_k - n_kj) and the log evidence sum_kj log B(a + n_kj, b + N_k - n_kj) - log B(a, b).
+Each cell is seen once per document, so the predictive equals the posterior mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+
+from bayesnb import validate
+from bayesnb.events import priors
+from bayesnb.events.base import CountPosterior, CountStatistics, LogTable
+from bayesnb.events.theta import ClassPrior
+from bayesnb.families import Beta, Dirichlet, log_rising, mode_of_excess
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics(CountStatistics):
+    """Documents by class, and documents that hold each token; see `CountStatistics`.
+
+    Raises
+    ------
+    ValueError
+        Also where a token would be in more documents than its class has.
+    """
+
+    def _check(self) -> None:
+        over = np.argwhere(self.feature_count > self.class_count[:, None] * (1 + 1e-12))
+        if len(over):
+            k, j = (int(i) for i in over[0])
+            raise ValueError(
+                f"token {j} would be in {self.feature_count[k, j]:g} documents of class {k}, "
+                f"which has {self.class_count[k]:g}: presence is counted once a document"
+            )
+
+    @staticmethod
+    def document(X: sparse.csr_array) -> sparse.csr_array:
+        """How a row is read: a token with a count above 0 is present."""
+        return sparse.csr_array(((X.data > 0).astype(np.float64), X.indices, X.indptr), shape=X.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Prior of the Bernoulli model.
+
+    Parameters
+    ----------
+    theta : ClassPrior
+        Of the class probabilities.
+    phi : Beta, shape (K, V)
+        Of the presence probabilities.
+    smoothing : ndarray, shape (K, V), optional
+        a - 1 = b - 1, for the mode alone: 1 + alpha does not hold the digits of a small alpha.
+    """
+
+    theta: ClassPrior
+    phi: Beta
+    smoothing: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.phi, Beta):
+            raise ValueError("the prior of the Bernoulli model's phi is a Beta(a, b) of shape (K, V)")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Classes and tokens, (K, V)."""
+        return self.phi.a.shape
+
+    @classmethod
+    def resolve(cls, theta: ClassPrior, prior: Any, alpha: Any, estimate: str, shape: tuple[int, int]) -> Self:
+        """Read the estimators' arguments; a concentration a is Beta(a, a)."""
+        a = priors.concentration(prior, alpha, estimate)
+        if isinstance(a, Dirichlet):
+            raise ValueError("a Dirichlet prior belongs to the multinomial model; give the Bernoulli a Beta(a, b)")
+        a, b = (a.a, a.b) if isinstance(a, Beta) else (a, a)
+        phi = Beta(validate.concentration(a, "prior", shape), validate.concentration(b, "prior", shape))
+        return cls(theta, phi, priors.smoothing(prior, alpha, estimate, shape))
+
+    @property
+    def lowest(self) -> float:
+        """Smallest concentration of phi; above 1 a mode always exists."""
+        return float(min(self.phi.a.min(initial=np.inf), self.phi.b.min(initial=np.inf)))
+
+    @property
+    def strength(self) -> np.ndarray:
+        """Largest a + b of each class: how many documents the prior weighs as much as, shape (K,)."""
+        return (self.phi.a + self.phi.b).max(axis=1, initial=0.0)
+
+    def describe(self) -> str:
+        """The prior in one phrase."""
+        a, b = self.phi.a, self.phi.b
+        flat = a.size and (a == a.flat[0]).all() and (b == b.flat[0]).all()
+        phi = f"Beta({a.flat[0]:g}, {b.flat[0]:g})" if flat else "Beta(per token)"
+        return f"phi ~ {phi}, {self.theta.describe()}"
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior(CountPosterior):
+    """Posterior of the Bernoulli model; see `CountPosterior`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesnb.events.bernoulli import Posterior, Prior, Statistics
+    >>> from bayesnb.events.theta import ClassPrior
+    >>> prior = Prior.resolve(ClassPrior(concentration=np.ones(2)), None, 1.0, "map", (2, 1))
+    >>> Posterior(prior, Statistics([1, 1], [[1], [0]])).phi_hat("map")
+    array([[0.66666667],
+           [0.33333333]])
+    """
+
+    event: ClassVar[str] = "bernoulli"
+
+    @cached_property
+    def phi(self) -> Beta:
+        """Distribution of the presence probabilities: Beta(a + n_kj, b + N_k - n_kj), shape (K, V)."""
+        return Beta(self.prior.phi.a + self.statistics.feature_count, self.prior.phi.b + self._absent)
+
+    @property
+    def _absent(self) -> np.ndarray:
+        """N_k - n_kj, which fractional weights may leave a rounding error below 0."""
+        return np.maximum(self.statistics.class_count[:, None] - self.statistics.feature_count, 0.0)
+
+    def _phi_hat(self, estimate: str) -> np.ndarray:
+        return self._estimate(self.phi, self.statistics.feature_count, self._absent, estimate)
+
+    def _absence_hat(self, estimate: str) -> np.ndarray:
+        """1 - phi, computed from the absences so that a small value keeps its digits."""
+        return self._estimate(self.phi.complement(), self._absent, self.statistics.feature_count, estimate)
+
+    def _estimate(self, phi: Beta, n: np.ndarray, others: np.ndarray, estimate: str) -> np.ndarray:
+        if estimate == "map":
+            s = self.prior.smoothing
+            return phi.mode() if s is None else mode_of_excess(np.stack([s + n, s + others], axis=-1))[..., 0]
+        if estimate != "mle":
+            return phi.mean()
+        self._refuse_empty(self.statistics.class_count, "document")
+        return n / (n + others)
+
+    def _new_table(self, estimate: str) -> LogTable:
+        return LogTable(self._phi_hat(estimate), self._absence_hat(estimate))
+
+    def _log_predictive(self, X: sparse.csr_array) -> np.ndarray:
+        return self._table("mean").score(X)
+
+    def _log_evidence_phi(self) -> float:
+        prior, n = self.prior.phi, self.statistics.feature_count
+        total = np.broadcast_to(self.statistics.class_count[:, None], n.shape)
+        hits = log_rising(prior.a, n) + log_rising(prior.b, self._absent)
+        return float((hits - log_rising(prior.a + prior.b, total)).sum())

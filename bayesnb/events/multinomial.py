@@ -1,0 +1,138 @@
+"""The multinomial event model: a document is a sequence of tokens, each drawn from its class's phi.
+
+phi_k ~ Dirichlet(a_k), token | y = k ~ Categorical(phi_k). After token counts n_k the posterior is
+Dirichlet(a_k + n_k); the log evidence of the sequences is sum_k log B(a_k + n_k) - log B(a_k), and a new document
+with counts x has log predictive probability log B(a_k + n_k + x) - log B(a_k + n_k)
+(Gelman et al., Bayesian Data Analysis, 3rd ed., section 3.4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+
+from bayesnb import validate
+from bayesnb.events import priors
+from bayesnb.events.base import CountPosterior, CountStatistics, LogTable
+from bayesnb.events.theta import ClassPrior
+from bayesnb.families import Beta, Dirichlet, log_rising, mode_of_excess
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics(CountStatistics):
+    """Documents and token occurrences by class; see `CountStatistics`."""
+
+    @cached_property
+    def token_total(self) -> np.ndarray:
+        """Tokens in each class, N_k, shape (K,)."""
+        return self.feature_count.sum(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Prior of the multinomial model.
+
+    Parameters
+    ----------
+    theta : ClassPrior
+        Of the class probabilities.
+    phi : ndarray, shape (K, V)
+        Dirichlet concentrations a.
+    smoothing : ndarray, shape (K, V), optional
+        a - 1, for the mode alone: 1 + alpha does not hold the digits of a small alpha.
+    """
+
+    theta: ClassPrior
+    phi: np.ndarray
+    smoothing: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "phi", validate.concentration(self.phi, "prior"))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Classes and tokens, (K, V)."""
+        return self.phi.shape
+
+    @classmethod
+    def resolve(cls, theta: ClassPrior, prior: Any, alpha: Any, estimate: str, shape: tuple[int, int]) -> Self:
+        """Read the estimators' arguments `prior`, `alpha` and `estimate` for a (K, V) model."""
+        a = priors.concentration(prior, alpha, estimate)
+        if isinstance(a, Dirichlet):
+            a = a.concentration
+        if isinstance(a, Beta):
+            raise ValueError("a Beta prior belongs to the Bernoulli model; give the multinomial a concentration")
+        return cls(theta, validate.concentration(a, "prior", shape), priors.smoothing(prior, alpha, estimate, shape))
+
+    @property
+    def lowest(self) -> float:
+        """Smallest concentration of phi; above 1 a mode always exists."""
+        return float(self.phi.min(initial=np.inf))
+
+    @property
+    def strength(self) -> np.ndarray:
+        """Total concentration of each class: how many tokens the prior weighs as much as, shape (K,)."""
+        return self.phi.sum(axis=1)
+
+    def describe(self) -> str:
+        """The prior in one phrase."""
+        return f"phi ~ {priors.describe('Dirichlet', self.phi)}, {self.theta.describe()}"
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior(CountPosterior):
+    """Posterior of the multinomial model; see `CountPosterior`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesnb.events.multinomial import Posterior, Prior, Statistics
+    >>> from bayesnb.events.theta import ClassPrior
+    >>> prior = Prior(ClassPrior(concentration=np.ones(2)), np.full((2, 2), 2.0))
+    >>> post = Posterior(prior, Statistics([1, 1], [[3, 1], [0, 2]]))
+    >>> post.phi_hat("map")
+    array([[0.66666667, 0.33333333],
+           [0.25      , 0.75      ]])
+    """
+
+    event: ClassVar[str] = "multinomial"
+
+    @cached_property
+    def phi(self) -> Dirichlet:
+        """Distribution of the token probabilities: Dirichlet(a + n), concentration of shape (K, V)."""
+        return Dirichlet(self.prior.phi + self.statistics.feature_count)
+
+    def _phi_hat(self, estimate: str) -> np.ndarray:
+        if estimate == "map":
+            s = self.prior.smoothing
+            return self.phi.mode() if s is None else mode_of_excess(s + self.statistics.feature_count)
+        if estimate != "mle":
+            return self.phi.mean()
+        n = self.statistics.feature_count
+        self._refuse_empty(self.statistics.token_total, "token")
+        return n / n.sum(axis=1, keepdims=True)
+
+    def _new_table(self, estimate: str) -> LogTable:
+        return LogTable(self._phi_hat(estimate))
+
+    def _log_predictive(self, X: sparse.csr_array) -> np.ndarray:
+        c = self.phi.concentration
+        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        length = np.bincount(row, X.data, X.shape[0])
+        total = np.empty((X.shape[0], len(c)))
+        several = np.flatnonzero(X.data != 1)  # most tokens occur once, where the rising factorial is c itself
+        for k, (c_k, total_k) in enumerate(zip(c, self.phi.total, strict=True)):
+            hit = c_k[X.indices]
+            hits = np.log(hit)
+            hits[several] = log_rising(hit[several], X.data[several])
+            total[:, k] = np.bincount(row, hits, X.shape[0]) - log_rising(total_k, length)
+        return total
+
+    def _log_evidence_phi(self) -> float:
+        a, n = self.prior.phi, self.statistics.feature_count
+        seen = n > 0
+        return float(log_rising(a[seen], n[seen]).sum() - log_rising(a.sum(axis=1), n.sum(axis=1)).sum())

@@ -1,0 +1,82 @@
+"""From the estimators' arguments to concentrations of phi: one rule for every event model over counts.
+
+Adding s to each count is the mode under a prior of concentration 1 + s and the mean under concentration s, so what
+`alpha` means depends on the estimate; `prior` is the concentration itself, whatever the estimate.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayesnb import validate
+from bayesnb.families import Beta, Dirichlet
+
+NAMED = {"laplace": None, "uniform": 1.0, "jeffreys": 0.5}
+
+
+def laplace_concentration(alpha: Any, estimate: str) -> np.ndarray:
+    """Concentration under which `estimate` is Laplace smoothing by `alpha`: 1 + alpha, alpha, or 1 for the mle.
+
+    Parameters
+    ----------
+    alpha : number or array_like, shape (V,)
+        Pseudo-count, >= 0.
+    estimate : {"mle", "map", "mean", "predictive"}
+
+    Raises
+    ------
+    ValueError
+        alpha is negative or not a number, or 0 where the prior would be improper.
+    """
+    try:
+        s = np.asarray(alpha, np.float64)
+    except (TypeError, ValueError):
+        s = np.array(np.nan)
+    if s.ndim > 1 or not (np.isfinite(s) & (s >= 0)).all():
+        raise ValueError(f"alpha must be a number >= 0, or one a token; got {alpha!r}")
+    if validate.estimate(estimate) == "mle":
+        return np.ones_like(s)
+    if estimate == "map":
+        return 1.0 + s
+    if not (s > 0).all():
+        raise ValueError(f"alpha = 0 with estimate={estimate!r} is an improper prior; use estimate='mle' or alpha > 0")
+    return s
+
+
+def concentration(prior: Any, alpha: Any, estimate: str) -> Any:
+    """Concentration of phi before broadcasting: a number, an array, a `Beta` or a `Dirichlet`.
+
+    Raises
+    ------
+    ValueError
+        An unknown name, or a named prior below 1 with an estimate that needs a mode.
+    """
+    if prior is None or (isinstance(prior, str) and prior == "laplace"):
+        return laplace_concentration(alpha, estimate)
+    if isinstance(prior, str):
+        if prior not in NAMED:
+            raise ValueError(f"prior {prior!r} is not known; named priors are {', '.join(NAMED)}")
+        if estimate == "map" and NAMED[prior] < 1:  # type: ignore[operator]
+            raise ValueError(
+                f"prior={prior!r} has concentrations below 1, where a mode may not exist; "
+                "use estimate='mean' or 'predictive'"
+            )
+        return NAMED[prior]
+    if isinstance(prior, (Beta, Dirichlet)):
+        return prior
+    return validate.concentration(prior)
+
+
+def smoothing(prior: Any, alpha: Any, estimate: str, shape: tuple[int, int]) -> np.ndarray | None:
+    """Concentration less 1 where it is known better than from 1 + alpha, which rounds a small alpha away."""
+    if estimate != "map" or not (prior is None or (isinstance(prior, str) and prior == "laplace")):
+        return None
+    return np.broadcast_to(np.asarray(alpha, np.float64), shape)
+
+
+def describe(name: str, a: np.ndarray) -> str:
+    """One phrase for tables, such as ``phi ~ Dirichlet(2)``."""
+    first = a.flat[0] if a.size else np.nan
+    return f"{name}({first:g})" if (a == first).all() else f"{name}(per token)"

@@ -1,0 +1,132 @@
+"""Additive statistics of labelled documents, shared by every event model over counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from bayesnb import validate
+
+
+@dataclass(frozen=True, eq=False)
+class CountStatistics:
+    """Sufficient statistics of labelled documents; sums, so any split of the documents adds up to the same.
+
+    Parameters
+    ----------
+    class_count : array_like, shape (K,)
+        Documents (their weights) in each class.
+    feature_count : array_like, shape (K, V)
+        For the multinomial model the occurrences of each token in each class, n_kj; for the Bernoulli model the
+        documents of the class that hold it.
+
+    Raises
+    ------
+    ValueError
+        Shapes that do not fit, or a total that is negative or not finite.
+    """
+
+    class_count: np.ndarray
+    feature_count: np.ndarray
+
+    def __post_init__(self) -> None:
+        n = np.array(self.class_count, np.float64)
+        f = np.array(self.feature_count, np.float64)
+        if n.ndim != 1 or f.ndim != 2 or len(f) != len(n):
+            raise ValueError(f"class_count {n.shape} and feature_count {f.shape} must be (K,) and (K, V)")
+        for name, value in (("class_count", n), ("feature_count", f)):
+            _refuse_bad_total(name, value)
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+        self._check()
+
+    def _check(self) -> None:
+        """Hold what this event model's totals must obey beside being non-negative."""
+
+    @staticmethod
+    def document(X: sparse.csr_array) -> sparse.csr_array:
+        """How a row of counts is read by this event model: as it is."""
+        return X
+
+    @classmethod
+    def from_documents(cls, X: Any, y: np.ndarray, n_classes: int, sample_weight: Any = None) -> Self:
+        """Count documents by class.
+
+        Parameters
+        ----------
+        X : array_like or scipy.sparse, shape (N, V)
+            Counts of tokens, >= 0.
+        y : ndarray of int, shape (N,)
+            Class codes 0..K-1.
+        n_classes : int
+            K.
+        sample_weight : array_like, shape (N,), optional
+            Weight of each document; weight 3 is three copies.
+
+        Raises
+        ------
+        ValueError
+            X or the weights are invalid, or codes are out of range or of another length.
+        """
+        X = cls.document(validate.counts(X))
+        y = np.asarray(y)
+        if y.shape != (X.shape[0],):
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: {X.shape[0]} and {y.shape}")
+        if len(y) and y.dtype.kind not in "iu":
+            raise ValueError(f"class codes must be integers, their dtype is {y.dtype}")
+        if len(y) and not (y.min() >= 0 and y.max() < n_classes):
+            raise ValueError(f"class codes must lie in 0..{n_classes - 1}, got {y.min()}..{y.max()}")
+        w = validate.sample_weight(sample_weight, len(y))
+        w = np.ones(len(y)) if w is None else w
+        member = sparse.csr_array((w, (y, np.arange(len(y)))), shape=(n_classes, len(y)))
+        return cls(member.sum(axis=1), (member @ X).toarray())
+
+    @classmethod
+    def zeros(cls, n_classes: int, n_tokens: int) -> Self:
+        """Totals of no document."""
+        return cls(np.zeros(n_classes), np.zeros((n_classes, n_tokens)))
+
+    @property
+    def n_classes(self) -> int:
+        """K."""
+        return self.feature_count.shape[0]
+
+    @property
+    def n_tokens(self) -> int:
+        """V."""
+        return self.feature_count.shape[1]
+
+    def __add__(self, other: Self) -> Self:
+        self._refuse_other_shape(other)
+        return type(self)(self.class_count + other.class_count, self.feature_count + other.feature_count)
+
+    def __sub__(self, other: Self) -> Self:
+        self._refuse_other_shape(other)
+        return type(self)(
+            _difference(self.class_count, other.class_count),
+            _difference(self.feature_count, other.feature_count),
+        )
+
+    def _refuse_other_shape(self, other: CountStatistics) -> None:
+        if type(other) is not type(self) or other.feature_count.shape != self.feature_count.shape:
+            raise ValueError(
+                f"statistics do not match: {type(self).__module__} {self.feature_count.shape} "
+                f"and {type(other).__module__} {getattr(other, 'feature_count', np.empty(0)).shape}"
+            )
+
+
+def _difference(total: np.ndarray, part: np.ndarray) -> np.ndarray:
+    """Total less part; fractional weights leave rounding where a total returns to 0, whole numbers are exact."""
+    left = total - part
+    rounding = (np.abs(left) <= 1e-12 * np.abs(total)) & ((total % 1 != 0) | (part % 1 != 0))
+    return np.where(rounding, 0.0, left)
+
+
+def _refuse_bad_total(name: str, value: np.ndarray) -> None:
+    bad = np.argwhere(~((value >= 0) & np.isfinite(value)))
+    if len(bad):
+        at = tuple(int(i) for i in bad[0])
+        raise ValueError(f"{name} would be {value[at]:g} at {at}: totals cannot be negative or missing")

@@ -1,0 +1,304 @@
+"""Distributions the parameters have: Dirichlet, Beta, and a known constant.
+
+Frozen and vectorised over rows: a `Dirichlet` with concentration of shape (K, V) is K independent
+Dirichlet distributions over V cells. NumPy and SciPy's special functions only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from bayesnb import validate
+from bayesnb.special import log_beta, log_gamma_draw, log_rising
+
+__all__ = ["Beta", "Dirichlet", "NoModeError", "Point", "log_beta", "log_gamma_draw", "log_rising", "mode_of_excess"]
+
+
+Size = int | tuple[int, ...] | None
+
+
+class NoModeError(ValueError):
+    """The density has no mode, or no unique one.
+
+    Attributes
+    ----------
+    index : tuple of int
+        Where: the row, and for an unbounded density the cell, that has none.
+    unbounded : bool
+        True where a concentration below 1 sends the density to infinity at an edge, False where the
+        density is flat and every point is a mode.
+    """
+
+    def __init__(self, index: tuple[int, ...], *, unbounded: bool) -> None:
+        self.index, self.unbounded = index, unbounded
+        why = "a concentration is below 1" if unbounded else "every concentration is 1"
+        super().__init__(f"no mode at {index}: {why}; use the mean instead")
+
+
+@dataclass(frozen=True, eq=False)
+class Dirichlet:
+    """Dirichlet distributions, one a row.
+
+    Parameters
+    ----------
+    concentration : array_like, shape (..., V)
+        Positive concentrations a.
+
+    Notes
+    -----
+    Density prod_j x_j^(a_j - 1) Gamma(A) / prod_j Gamma(a_j) with A = sum_j a_j, on the simplex.
+    Mean a/A; mode (a - 1)/(A - V) for a >= 1; variance m (1 - m)/(A + 1) with m the mean. A cell's margin is
+    Beta(a_j, A - a_j).
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> bayesnb.Dirichlet([5, 3, 2]).mean()
+    array([0.5, 0.3, 0.2])
+    """
+
+    concentration: np.ndarray
+
+    def __post_init__(self) -> None:
+        value = np.atleast_1d(validate.concentration(self.concentration, name="concentration"))
+        object.__setattr__(self, "concentration", value)
+
+    @property
+    def total(self) -> np.ndarray:
+        """Sum of each row, A, shape (...)."""
+        return self.concentration.sum(-1)
+
+    def mean(self) -> np.ndarray:
+        """Mean, shape (..., V)."""
+        return self.concentration / self.total[..., None]
+
+    def mode(self) -> np.ndarray:
+        """Mode, shape (..., V).
+
+        Raises
+        ------
+        NoModeError
+            A concentration is below 1, or all of a row are exactly 1.
+        """
+        a = self.concentration
+        if a.shape[-1] > 1:
+            _refuse_unbounded(a)
+        return mode_of_excess(a - 1)
+
+    def variance(self) -> np.ndarray:
+        """Variance of each cell, shape (..., V)."""
+        a, total = self.concentration, self.total[..., None]
+        if a.shape[-1] == 1:
+            return np.zeros_like(a)
+        return (a / total) * (_rest(a) / total) / (total + 1)  # 1 - m would lose the digits of a small rest
+
+    def marginal(self) -> Beta:
+        """Distribution of each cell alone: Beta(a_j, A - a_j), shape (..., V)."""
+        a = self.concentration
+        return Beta(a, _rest(a))
+
+    def interval(self, level: float = 0.95) -> np.ndarray:
+        """Equal-tailed credible interval of each cell, shape (..., V, 2)."""
+        if self.concentration.shape[-1] == 1:
+            validate.level(level)
+            return np.ones((*self.concentration.shape, 2))
+        return self.marginal().interval(level)
+
+    def log_normalizer(self) -> np.ndarray:
+        """Log of the constant that the density is divided by: sum log Gamma(a_j) - log Gamma(A)."""
+        return special.gammaln(self.concentration).sum(-1) - special.gammaln(self.total)
+
+    def log_density(self, x) -> np.ndarray:
+        """Log density at x, shape (..., V) -> (...), whose cells must sum to 1; -inf where one is negative."""
+        inside = (np.asarray(x) >= 0).all(-1)
+        kernel = special.xlogy(self.concentration - 1, np.maximum(x, 0)).sum(-1)
+        return np.where(inside, kernel - self.log_normalizer(), -np.inf)[()]
+
+    def mean_log(self) -> np.ndarray:
+        """E[log x_j] = psi(a_j) - psi(A), shape (..., V)."""
+        return special.digamma(self.concentration) - special.digamma(self.total)[..., None]
+
+    def variance_log(self) -> np.ndarray:
+        """Var[log x_j] = psi1(a_j) - psi1(A), shape (..., V)."""
+        return special.polygamma(1, self.concentration) - special.polygamma(1, self.total)[..., None]
+
+    def draw(self, rng: np.random.Generator, size: Size = (), *, log: bool = False) -> np.ndarray:
+        """Independent draws, shape (*size, ..., V); with `log`, of log x, which never underflows."""
+        g = log_gamma_draw(rng, self.concentration, (*_shape(size), *self.concentration.shape))
+        g -= g.max(axis=-1, keepdims=True)
+        x = np.exp(g)
+        total = x.sum(axis=-1, keepdims=True)
+        return np.subtract(g, np.log(total), out=g) if log else np.divide(x, total, out=x)
+
+
+@dataclass(frozen=True, eq=False)
+class Beta:
+    """Beta distributions, one a cell.
+
+    Parameters
+    ----------
+    a, b : array_like, of shapes that broadcast
+        Positive shapes.
+
+    Notes
+    -----
+    Density x^(a - 1) (1 - x)^(b - 1) / B(a, b) on (0, 1). Mean a/(a + b); mode (a - 1)/(a + b - 2) for a, b >= 1;
+    variance a b / ((a + b)^2 (a + b + 1)).
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> float(bayesnb.Beta(2, 2).mode())
+    0.5
+    """
+
+    a: np.ndarray
+    b: np.ndarray
+
+    def __post_init__(self) -> None:
+        a, b = validate.concentration(self.a, name="a"), validate.concentration(self.b, name="b")
+        a, b = np.broadcast_arrays(a, b)
+        object.__setattr__(self, "a", a)
+        object.__setattr__(self, "b", b)
+
+    def complement(self) -> Beta:
+        """Distribution of 1 - x; asked for rather than subtracted, small values keep their digits."""
+        return Beta(self.b, self.a)
+
+    def mean(self) -> np.ndarray:
+        """Mean, shape (...)."""
+        return self.a / (self.a + self.b)
+
+    def mode(self) -> np.ndarray:
+        """Mode, shape (...).
+
+        Raises
+        ------
+        NoModeError
+            A shape is below 1, or both are exactly 1.
+        """
+        both = np.stack([self.a, self.b], axis=-1)
+        _refuse_unbounded(both)
+        return mode_of_excess(both - 1)[..., 0]
+
+    def variance(self) -> np.ndarray:
+        """Variance, shape (...)."""
+        total = self.a + self.b
+        return (self.a / total) * (self.b / total) / (total + 1)
+
+    def interval(self, level: float = 0.95) -> np.ndarray:
+        """Equal-tailed credible interval, shape (..., 2)."""
+        tail = (1 - validate.level(level)) / 2
+        lower = special.betaincinv(self.a, self.b, tail)
+        return np.stack([lower, special.betainccinv(self.a, self.b, tail)], axis=-1)
+
+    def log_normalizer(self) -> np.ndarray:
+        """Log of the Beta function, log B(a, b)."""
+        return log_beta(self.a, self.b)
+
+    def log_density(self, x) -> np.ndarray:
+        """Log density at x; -inf outside [0, 1]."""
+        inside = np.clip(x, 0, 1)
+        kernel = special.xlogy(self.a - 1, inside) + special.xlog1py(self.b - 1, -inside)
+        return np.where(inside == x, kernel - self.log_normalizer(), -np.inf)[()]
+
+    def mean_log(self) -> np.ndarray:
+        """E[log x] = psi(a) - psi(a + b)."""
+        return special.digamma(self.a) - special.digamma(self.a + self.b)
+
+    def variance_log(self) -> np.ndarray:
+        """Var[log x] = psi1(a) - psi1(a + b)."""
+        return special.polygamma(1, self.a) - special.polygamma(1, self.a + self.b)
+
+    def draw(self, rng: np.random.Generator, size: Size = (), *, log: bool = False) -> np.ndarray:
+        """Independent draws, shape (*size, ...); with `log`, of log x, which never underflows."""
+        shape = (*_shape(size), *self.a.shape)
+        g = log_gamma_draw(rng, self.a, shape)
+        g = g - np.logaddexp(g, log_gamma_draw(rng, self.b, shape))
+        return g if log else np.exp(g)
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A quantity that is known: all of its probability lies on one value.
+
+    Parameters
+    ----------
+    value : array_like
+        The value.
+    """
+
+    value: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", np.asarray(self.value, float))
+
+    def mean(self) -> np.ndarray:
+        """The value."""
+        return self.value
+
+    mode = mean
+
+    def variance(self) -> np.ndarray:
+        """Zero."""
+        return np.zeros_like(self.value)
+
+    def interval(self, level: float = 0.95) -> np.ndarray:
+        """The value twice, shape (..., 2)."""
+        validate.level(level)
+        return np.stack([self.value, self.value], axis=-1)
+
+    def mean_log(self) -> np.ndarray:
+        """Log of the value."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.value)
+
+    def variance_log(self) -> np.ndarray:
+        """Zero."""
+        return np.zeros_like(self.value)
+
+    def draw(self, rng: np.random.Generator, size: Size = (), *, log: bool = False) -> np.ndarray:
+        """Copies of the value, shape (*size, ...)."""
+        return np.broadcast_to(self.mean_log() if log else self.value, (*_shape(size), *self.value.shape)).copy()
+
+
+def mode_of_excess(above: np.ndarray) -> np.ndarray:
+    """Mode of Dirichlet distributions with concentrations 1 + `above`, all >= 0, shape (..., V).
+
+    Raises
+    ------
+    NoModeError
+        All of a row are 0.
+    """
+    total = above.sum(-1)
+    if above.shape[-1] == 1:
+        return np.ones_like(above)
+    if not total.all():
+        raise NoModeError(tuple(int(i) for i in np.argwhere(total == 0)[0]), unbounded=False)
+    return above / total[..., None]
+
+
+def _rest(a: np.ndarray) -> np.ndarray:
+    """Sum of the other cells of each row, A - a_j, which must not round to 0 beside a large a_j."""
+    if a.shape[-1] == 1:
+        raise ValueError("a Dirichlet with one cell is the constant 1 and has no Beta margin")
+    rest = a.sum(-1, keepdims=True) - a
+    largest = a.argmax(-1)[..., None]
+    others = np.where(np.arange(a.shape[-1]) == largest, 0.0, a).sum(-1, keepdims=True)
+    np.put_along_axis(rest, largest, others, axis=-1)
+    return rest
+
+
+def _refuse_unbounded(a: np.ndarray) -> None:
+    below = np.argwhere(a < 1)
+    if below.size:
+        raise NoModeError(tuple(int(i) for i in below[0]), unbounded=True)
+
+
+def _shape(size: Size) -> tuple[int, ...]:
+    if size is None:
+        return ()
+    return size if isinstance(size, tuple) else (int(size),)

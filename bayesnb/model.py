@@ -1,0 +1,197 @@
+"""What a fitted model is, apart from any interface: its settings, and what it has learnt.
+
+The estimators, the scorer and the model files are three faces of these two frozen parts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from bayesnb import events, validate
+from bayesnb.events.base import CountPosterior, CountStatistics
+from bayesnb.events.theta import ClassPrior
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """The estimators' arguments; see `MultinomialNB` and `BernoulliNB` for their meaning.
+
+    Raises
+    ------
+    ValueError
+        An argument that no data could make valid.
+    """
+
+    event: str = "multinomial"
+    alpha: Any = 1.0
+    prior: Any = None
+    class_prior: Any = 1.0
+    fit_prior: bool = True
+    estimate: str = "map"
+    binary: bool = False
+    power: float = 1.0
+    binarize: float | None = 0.0
+
+    def __post_init__(self) -> None:
+        events.find(self.event)
+        validate.estimate(self.estimate)
+        if not (np.isreal(self.power) and 0 < self.power < np.inf):
+            raise ValueError(f"power must be a number above 0, got {self.power!r}")
+
+    def documents(self, X: Any, columns: np.ndarray | None = None) -> Any:
+        """X as a CSR array of what the event model counts: occurrences, or presence as 0 and 1."""
+        name = "BernoulliNB" if self.event == "bernoulli" else "MultinomialNB"
+        if self.event == "bernoulli":
+            return validate.presence(X, self.binarize, name, columns)
+        X = validate.counts(X, name, columns)
+        return validate.presence(X, 0.0, name, columns) if self.binary else X
+
+    def posterior(self, state: State) -> CountPosterior:
+        """Posterior of a state under these settings; the prior is formed here, never stored in the totals."""
+        event = events.find(self.event)
+        theta = ClassPrior.resolve(self.class_prior, state.classes, fit_prior=self.fit_prior)
+        shape = state.statistics.feature_count.shape
+        prior = event.Prior.resolve(theta, self.prior, self.alpha, self.estimate, shape)
+        return event.Posterior(prior, state.statistics, state.classes, state.tokens)
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Totals with the names of their rows and columns.
+
+    Parameters
+    ----------
+    statistics : Statistics
+        Totals, (K,) and (K, V).
+    classes, tokens : ndarray
+        Names, sorted and unique, (K,) and (V,).
+    closed : bool
+        Classes were declared: another label is an error, and a class without documents stays.
+    fixed : bool
+        Columns are fixed (a matrix); otherwise tokens come and go with the documents (texts).
+    """
+
+    statistics: CountStatistics
+    classes: np.ndarray
+    tokens: np.ndarray
+    closed: bool = False
+    fixed: bool = True
+
+    @classmethod
+    def learn(
+        cls, event: str, X: Any, y: np.ndarray, tokens: np.ndarray, *, weight: Any = None, classes: Any = None,
+        fixed: bool = True,
+    ) -> Self:  # fmt: skip
+        """Totals of labelled documents; a document of weight 0 brings neither its class nor its tokens.
+
+        Raises
+        ------
+        ValueError
+            y and X differ in length, no document is left, or a label is not among the declared classes.
+        """
+        if len(y) != X.shape[0]:
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: [{X.shape[0]}, {len(y)}]")
+        w = validate.sample_weight(weight, len(y))
+        if w is not None and not w.all():
+            X, y, w = X[w > 0], y[w > 0], w[w > 0]
+        if classes is None:
+            classes, codes = np.unique(y, return_inverse=True)
+        else:
+            codes = class_codes(y, classes)
+        statistics = events.find(event).Statistics.from_documents(X, codes, len(classes), w)
+        return cls(statistics, classes, tokens, fixed=fixed)
+
+    def add(self, other: State) -> Self:
+        """Totals of both; classes and tokens are united, unless declared or fixed."""
+        return self._combined(other, self.statistics.__class__.__add__)
+
+    def remove(self, other: State) -> Self:
+        """Totals without the other's; names whose total returns to 0 go, unless declared or fixed.
+
+        Raises
+        ------
+        ValueError
+            A total would become negative: those documents were not all learnt. Nothing changes.
+        """
+        unknown = [label for label in other.classes if label not in set(self.classes.tolist())]
+        if unknown:
+            raise ValueError(f"cannot unlearn class {unknown[0]!r}: it was never learnt")
+        left = self._combined(other, self._subtract)
+        keep = np.ones(len(left.classes), bool) if self.closed else left.statistics.class_count > 0
+        held = left.statistics.feature_count.any(axis=0)
+        if self.fixed or held.all():
+            held = np.ones(len(left.tokens), bool)
+        if keep.all() and held.all():
+            return left
+        f = left.statistics.feature_count[np.ix_(keep, held)]
+        statistics = type(self.statistics)(left.statistics.class_count[keep], f)
+        return replace(left, statistics=statistics, classes=left.classes[keep], tokens=left.tokens[held])
+
+    def _subtract(self, mine: CountStatistics, theirs: CountStatistics) -> CountStatistics:
+        try:
+            return mine - theirs
+        except ValueError as error:
+            raise ValueError(f"cannot unlearn documents that were not learnt: {error}") from None
+
+    def _combined(self, other: State, operation: Any) -> Self:
+        classes = self.classes
+        if not _same(self.classes, other.classes):
+            if self.closed:
+                class_codes(other.classes, self.classes)
+            else:
+                classes = _union(self.classes, other.classes)
+        tokens = self.tokens
+        if not _same(self.tokens, other.tokens):
+            if self.fixed:
+                raise ValueError("the columns of the two models differ; their tokens must be the same")
+            tokens = _union(self.tokens, other.tokens)
+        statistics = operation(self._spread(classes, tokens), other._spread(classes, tokens))
+        return replace(self, statistics=statistics, classes=classes, tokens=tokens)
+
+    def _spread(self, classes: np.ndarray, tokens: np.ndarray) -> CountStatistics:
+        """The same totals laid out over more classes and tokens."""
+        if classes is self.classes and tokens is self.tokens:
+            return self.statistics
+        rows, columns = _positions(self.classes, classes), _positions(self.tokens, tokens)
+        n, f = np.zeros(len(classes)), np.zeros((len(classes), len(tokens)))
+        n[rows] = self.statistics.class_count
+        f[np.ix_(rows, columns)] = self.statistics.feature_count
+        return type(self.statistics)(n, f)
+
+
+def class_codes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Positions of labels among declared classes.
+
+    Raises
+    ------
+    ValueError
+        A label that was not declared.
+    """
+    code = {label: k for k, label in enumerate(classes.tolist())}
+    unknown = [(row, label) for row, label in enumerate(y.tolist()) if label not in code]
+    if unknown:
+        row, label = unknown[0]
+        raise ValueError(
+            f"The target label(s) [{label!r}] in y do not exist in the initial classes {classes.tolist()}: "
+            f"row {row}; declare it in classes= or drop the row"
+        )
+    return np.fromiter((code[label] for label in y.tolist()), np.int64, len(y))
+
+
+def _same(a: np.ndarray, b: np.ndarray) -> bool:
+    return a is b or (len(a) == len(b) and bool((a == b).all()))
+
+
+def _union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    if a.dtype.kind != b.dtype.kind and "O" not in (a.dtype.kind, b.dtype.kind) and "U" in (a.dtype.kind, b.dtype.kind):
+        raise TypeError(f"labels of several types: {a[0]!r} and {b[0]!r}; make them all one type")
+    names = np.concatenate([a, b])
+    return np.unique(validate.labels(names) if names.dtype.kind == "O" else names)
+
+
+def _positions(names: np.ndarray, among: np.ndarray) -> np.ndarray:
+    place = {name: i for i, name in enumerate(among.tolist())}
+    return np.fromiter((place[name] for name in names.tolist()), np.int64, len(names))

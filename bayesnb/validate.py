@@ -1,0 +1,303 @@
+"""One validator per concept, used everywhere; every message names what, where and the remedy.
+
+NumPy only; SciPy's sparse matrices and frames are looked at when given.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+ESTIMATES = ("mle", "map", "mean", "predictive")
+
+
+def concentration(value: Any, name: str = "prior", shape: tuple[int, ...] | None = None) -> np.ndarray:
+    """Prior concentrations as float64: positive, finite, broadcast to `shape` where one is given.
+
+    Raises
+    ------
+    ValueError
+        A value is not a number, not finite or not above 0, or the shape does not fit.
+    """
+    try:
+        a = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers above 0, got {value!r}") from None
+    bad = np.argwhere(~(np.isfinite(a) & (a > 0)))
+    if len(bad):
+        where = f" at {tuple(int(i) for i in bad[0])}" if a.ndim else ""
+        raise ValueError(f"{name} must be above 0 and finite, got {a[tuple(bad[0])]:g}{where}")
+    if shape is None:
+        return a
+    try:
+        return np.broadcast_to(a, shape)
+    except ValueError:
+        raise ValueError(
+            f"{name} has shape {a.shape}, which does not fit {shape} (classes, tokens); "
+            "give a number, one value a token, or one a class and token"
+        ) from None
+
+
+def level(value: Any) -> float:
+    """A credible level strictly between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        It is anything else.
+    """
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not 0 < number < 1:
+        raise ValueError(f"level must lie strictly between 0 and 1, such as 0.95; got {value!r}")
+    return number
+
+
+def estimate(value: Any) -> str:
+    """One of the four estimates.
+
+    Raises
+    ------
+    ValueError
+        It is none of them.
+    """
+    if value not in ESTIMATES:
+        raise ValueError(f"estimate must be one of {', '.join(ESTIMATES)}; got {value!r}")
+    return value
+
+
+def known_prior(value: Any, n_classes: int) -> np.ndarray:
+    """A known class prior: one probability a class, summing to 1 up to rounding.
+
+    Raises
+    ------
+    ValueError
+        Wrong length, a negative or missing value, or a sum that is not 1.
+    """
+    try:
+        p = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"class_prior must be probabilities, one a class; got {value!r}") from None
+    if p.shape != (n_classes,):
+        raise ValueError(
+            f"Number of priors must match number of classes: class_prior has shape {p.shape}, "
+            f"there are {n_classes} classes"
+        )
+    if not (p >= 0).all():
+        bad = int(np.argmin(p >= 0))
+        raise ValueError(f"Priors must be non-negative: class_prior[{bad}] is {p[bad]:g}")
+    if not np.isclose(p.sum(), 1.0):
+        raise ValueError(f"The sum of the priors should be 1: class_prior sums to {p.sum():.6g}")
+    # once normalised it stays as it is, so that a saved prior comes back bit for bit
+    return p if abs(p.sum() - 1) < 1e-12 else p / p.sum()
+
+
+def counts(X: Any, name: str = "the model", columns: Any = None, *, signed: bool = False) -> Any:
+    """Counts as a canonical CSR array of float64; the caller's matrix is never written to.
+
+    Parameters
+    ----------
+    X : array_like or scipy.sparse, shape (n, V)
+        Non-negative numbers. Duplicate entries of a sparse matrix are summed before their sign is judged.
+    name : str
+        Who asks; scikit-learn's words for a negative value end in it.
+    columns : sequence, optional
+        Names of the columns for messages.
+    signed : bool
+        Negative numbers are allowed.
+
+    Raises
+    ------
+    ValueError
+        X is not two-dimensional or not numeric, or holds a negative, NaN or infinite value.
+    """
+    from scipy import sparse
+
+    if hasattr(getattr(X, "sparse", None), "to_coo"):  # a pandas frame of sparse columns only
+        X = X.sparse.to_coo()
+    if sparse.issparse(X):
+        csr = _canonical(X)
+    else:
+        dense = np.asarray(X)
+        if dense.dtype.kind not in "biuf":
+            dense = _as_float(dense)
+        if dense.ndim != 2:
+            raise ValueError(
+                f"Expected 2D array of counts (documents, tokens), got {dense.ndim}D array instead. Reshape your "
+                "data: array.reshape(1, -1) if it is one document"
+            )
+        csr = sparse.csr_array(dense)
+    data = csr.data.astype(np.float64, copy=False)
+    _refuse_bad_cell(csr, data, name, columns, signed=signed)
+    return csr if data is csr.data else sparse.csr_array((data, csr.indices, csr.indptr), shape=csr.shape)
+
+
+def presence(X: Any, threshold: float | None, name: str, columns: Any = None) -> Any:
+    """Presence as a CSR array of ones: a cell above the threshold, implicit zeros included, is present.
+
+    Parameters
+    ----------
+    X : array_like or scipy.sparse, shape (n, V)
+        Any finite numbers.
+    threshold : float or None
+        None: X must already be 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        As `counts`, or a cell that is neither 0 nor 1 where the threshold is None.
+    """
+    from scipy import sparse
+
+    csr = counts(X, name, columns, signed=True)
+    if threshold is None:
+        odd = np.flatnonzero((csr.data != 0) & (csr.data != 1))
+        if len(odd):
+            row = int(np.searchsorted(csr.indptr, odd[0], side="right")) - 1
+            raise ValueError(
+                f"row {row}, column {csr.indices[odd[0]]} is {csr.data[odd[0]]:g}: with binarize=None X must hold "
+                "0 and 1; give a threshold"
+            )
+        threshold = 0.0
+    if threshold < 0:  # what is not stored is above the threshold too
+        return sparse.csr_array((csr.toarray() > threshold).astype(np.float64))
+    if (csr.data > threshold).all():
+        return sparse.csr_array((np.ones_like(csr.data), csr.indices, csr.indptr), shape=csr.shape)
+    above = sparse.csr_array(((csr.data > threshold).astype(np.float64), csr.indices, csr.indptr), shape=csr.shape)
+    above = above.copy()
+    above.eliminate_zeros()
+    return above
+
+
+def _canonical(X):
+    from scipy import sparse
+
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array of counts (documents, tokens), got a {X.ndim}D sparse array instead")
+    if X.dtype.kind not in "biuf":
+        complex_ = "Complex data not supported: " if X.dtype.kind == "c" else ""
+        raise ValueError(f"{complex_}X must hold real numbers, its dtype is {X.dtype}")
+    # wider before summing: duplicates of a narrow type would overflow
+    wide = X.astype(np.float64) if X.dtype != np.float64 else X
+    csr = sparse.csr_array(wide)
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    return csr
+
+
+def _as_float(dense: np.ndarray) -> np.ndarray:
+    if dense.dtype.kind == "c":
+        raise ValueError("Complex data not supported: counts are real numbers")
+    try:
+        return dense.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"X must hold numbers: {error}{_first_unreadable(dense)}") from None
+
+
+def _first_unreadable(dense: np.ndarray) -> str:
+    for at, cell in np.ndenumerate(dense):
+        try:
+            float(cell)
+        except (TypeError, ValueError):
+            return f" ({cell!r} at row {at[0]}" + (f", column {at[1]})" if len(at) > 1 else ")")
+    return ""
+
+
+def _refuse_bad_cell(csr, data: np.ndarray, name: str, columns: Any, *, signed: bool) -> None:
+    good = np.isfinite(data) if signed else (data >= 0) & np.isfinite(data)
+    if good.all():
+        return
+    at = int(np.argmin(good))
+    row = int(np.searchsorted(csr.indptr, at, side="right")) - 1
+    column: Any = int(csr.indices[at])
+    if columns is not None and column < len(columns):
+        column = repr(_plain(columns[column]))
+    where = f"row {row}, column {column}"
+    if data[at] < 0:
+        raise ValueError(
+            f"Negative values in data passed to {name}: {data[at]:g} at {where}; counts must be >= 0 "
+            "(for a hashed input use alternate_sign=False)"
+        )
+    kind = "NaN" if np.isnan(data[at]) else "infinity"
+    raise ValueError(f"Input X contains {kind} at {where}; {name} does not accept missing values, drop or fill it")
+
+
+def sample_weight(value: Any, n: int) -> np.ndarray | None:
+    """Weights of documents: one number a document, or one for all; None is kept.
+
+    Raises
+    ------
+    ValueError
+        Wrong shape, or a negative or missing weight.
+    """
+    if value is None:
+        return None
+    w = np.asarray(value, dtype=np.float64)
+    if w.ndim == 0:
+        w = np.full(n, float(w))
+    if w.shape != (n,):
+        raise ValueError(f"sample_weight.shape == {w.shape}, expected {(n,)}: one weight a document")
+    if not ((w >= 0) & np.isfinite(w)).all():
+        bad = int(np.argmin((w >= 0) & np.isfinite(w)))
+        raise ValueError(f"sample_weight must be >= 0 and finite, got {w[bad]:g} at row {bad}")
+    return w
+
+
+def labels(y: Any) -> np.ndarray:
+    """Labels as a one-dimensional array of one type: strings, integers, floats or booleans.
+
+    Raises
+    ------
+    ValueError
+        A label is missing (None, NaN, NA), or y is not one-dimensional.
+    TypeError
+        Labels of several types that do not sort together.
+    """
+    if hasattr(y, "to_list"):  # pandas and polars series, whose missing values are None, NaN or NA
+        y = y.to_list()
+    array = np.asarray(y, dtype=object) if isinstance(y, (list, tuple)) else np.asarray(y)
+    if array.ndim != 1:
+        raise ValueError(f"y should be a 1d array of labels, got an array of shape {array.shape} instead")
+    if array.dtype.kind == "O":
+        _refuse_mixed(array)
+        array = _narrowed(array)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        row = int(np.argmin(np.isfinite(array)))
+        kind = "missing label" if np.isnan(array[row]) else "infinite label"
+        word = "NaN" if np.isnan(array[row]) else "infinity"
+        raise ValueError(f"{kind} at row {row}: Input y contains {word}; drop that row")
+    return array
+
+
+def _refuse_mixed(array: np.ndarray) -> None:
+    for row, label in enumerate(array):
+        # by type first: comparing NA gives NA, which is neither true nor false
+        if label is None or type(label).__name__ in ("NAType", "NaTType") or label != label:
+            raise ValueError(f"missing label at row {row}: it is {label!r}; drop that row or name its class")
+    kinds = {_kind(label): row for row, label in reversed(list(enumerate(array)))}
+    if len(kinds) > 1:
+        (one, i), (two, j) = sorted(kinds.items(), key=lambda item: item[1])[:2]
+        raise TypeError(f"labels of several types: row {i} is {one}, row {j} is {two}; make them all one type")
+
+
+def _kind(label: Any) -> str:
+    for kind, types in (("bool", (bool, np.bool_)), ("str", str), ("number", (int, float, np.number))):
+        if isinstance(label, types):
+            return kind
+    return type(label).__name__
+
+
+def _narrowed(array: np.ndarray) -> np.ndarray:
+    """Numbers and booleans get their own dtype; strings stay objects, for a NumPy string drops trailing NULs."""
+    if len(array) and _kind(array[0]) in ("bool", "number"):
+        return np.array(array.tolist())
+    return array
+
+
+def _plain(label: Any) -> Any:
+    """A label as Python prints it, without NumPy's type around it."""
+    return label.item() if isinstance(label, np.generic) else label

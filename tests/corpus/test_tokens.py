@@ -1,0 +1,203 @@
+"""Tokens: two engines that read alike, on every code point there is."""
+
+import re
+import subprocess
+import sys
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesnb.corpus.tokens import Tokenizer, is_newer
+
+PATTERNS = ["words", "whitespace", "space", "[a-z']+", r"\b\w+\b", r"[^\s,]+", r"(?:a|ß)+", "."]
+EVERY_CHAR = [chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF]
+
+
+def bulk(pattern: str, texts: list[str]) -> list[list[str]]:
+    """Tokens as the bulk engine cuts them."""
+    from bayesnb.corpus import counting
+
+    tokenizer = Tokenizer(pattern)
+    tokens, lengths = counting._cut(tokenizer, counting._engine(tokenizer), texts, 0)
+    ends = np.cumsum(lengths)
+    flat = tokens.to_list()
+    return [flat[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+
+
+@pytest.mark.parametrize("pattern", ["words", "whitespace", "space", "[^ ]+"])
+@pytest.mark.parametrize(("before", "after"), [("", ""), ("xA", "Σb")])
+def test_both_engines_agree_on_every_code_point(pattern, before, after):
+    """Each code point, alone and inside a word, beside a sigma whose small form depends on it."""
+    texts = [before + char + after for char in EVERY_CHAR]
+    tokenizer = Tokenizer(pattern)
+    different = [t for t, cut in zip(texts, bulk(pattern, texts), strict=True) if tokenizer.tokens(t) != cut]
+    assert not different, different[:5]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@settings(max_examples=60, deadline=None)  # a polars query now and then takes long on a busy machine
+@given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=5))
+def test_both_engines_agree_on_any_text(pattern, texts):
+    """Whatever the texts, bulk and single tokens are equal."""
+    tokenizer = Tokenizer(pattern)
+    assert bulk(pattern, texts) == [tokenizer.tokens(text) for text in texts]
+
+
+def test_the_table_of_unicode_15_is_polars_table():
+    """Which code points are newer than 15.0: our table against Rust's property of that name."""
+    import polars as pl
+
+    known = pl.Series(EVERY_CHAR).str.contains(r"\p{Age:15.0}").to_list()
+    assert [not is_newer(char) for char in EVERY_CHAR] == known
+    if unicodedata.unidata_version == "15.0.0":  # Python 3.12: noncharacters are Cn yet not newer
+        assert all(unicodedata.category(c) == "Cn" for c in EVERY_CHAR if is_newer(c))
+
+
+def test_words_are_count_vectorizers_on_every_old_code_point():
+    """`words` is scikit-learn's default analyzer wherever Unicode 15.0 has a character."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    analyze = CountVectorizer().build_analyzer()
+    tokenizer = Tokenizer("words")
+    texts = [f"{c}{c} x{c}y a{c} {c}b" for c in EVERY_CHAR if not is_newer(c)]
+    assert [t for t in texts if tokenizer.tokens(t) != analyze(t)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("ΑΣ ΑΣ. ΑΣΑ Σ", ["ας", "ας", "ασα"]),  # a final sigma depends on what follows
+        ("İstanbul", ["stanbul"]),  # İ lowers to i and a combining dot, which is no word character
+        ("STRASSE straße", ["strasse", "straße"]),
+        ("a\u2028bc\u0085de", ["bc", "de"]),
+        ("snake_case x2 7 42", ["snake_case", "x2", "42"]),
+        ("\U0002ebf0\U0002ebf1", []),  # letters of Unicode 15.1
+        ("ab\U0002ebf0cd", ["ab", "cd"]),
+        ("ab\ua7cbcd", ["ab", "cd"]),  # Unicode 16: its small letter is an old one
+    ],
+)
+def test_words_of_awkward_texts(text, tokens):
+    """Lowercasing in context, separators, and letters that are too new."""
+    assert Tokenizer("words").tokens(text) == tokens
+    assert bulk("words", [text]) == [tokens]
+
+
+def test_whitespace_keeps_case_and_splits_on_pythons_spaces():
+    r"""`whitespace` is what \S+ finds, on the information separators too."""
+    text = "Ab\x1cCd\u3000É,f\u200bG"
+    assert Tokenizer("whitespace").tokens(text) == re.findall(r"\S+", text) == ["Ab", "Cd", "É,f\u200bG"]
+
+
+def test_space_counts_the_empty_string():
+    """`space` splits on single spaces, as text.lower().split(" ") does."""
+    counts = Tokenizer("space").count(["A  b ", ""])
+    assert counts.tokens == ["", "a", "b"]
+    assert counts.X.toarray().tolist() == [[2, 1, 1], [1, 0, 0]]
+
+
+def test_counts_have_sorted_names_and_totals():
+    """Names by code point, counts by document, known equal to all when every token has a column."""
+    counts = Tokenizer("whitespace").count(["b é b", "", "Z b \U0001f600 \uffee"])
+    assert counts.tokens == ["Z", "b", "é", "\uffee", "\U0001f600"]  # not UTF-16's order
+    assert counts.X.toarray().tolist() == [[0, 2, 1, 0, 0], [0] * 5, [1, 1, 0, 1, 1]]
+    assert counts.n_known.tolist() == counts.n_total.tolist() == [3, 0, 4]
+    assert counts.X.dtype == np.int64 and counts.n_total.dtype == np.int64
+
+
+def test_a_vocabulary_fixes_the_columns():
+    """Only the given tokens are counted, in the given order; the others show in n_total."""
+    counts = Tokenizer().count(["tea milk gin gin", "rum"], vocabulary=["tea", "absent", "gin"])
+    assert counts.X.toarray().tolist() == [[1, 0, 2], [0, 0, 0]]
+    assert (counts.n_known.tolist(), counts.n_total.tolist()) == ([3, 0], [4, 1])
+    assert counts.tokens == ["tea", "absent", "gin"]
+
+
+@pytest.mark.parametrize("vocabulary", [None, ["b", "a"]])
+def test_batches_do_not_show(monkeypatch, vocabulary):
+    """Cutting the documents into many batches changes nothing."""
+    from bayesnb.corpus import counting
+
+    texts = ["a b", "", "c", "b b a", "", "d a", ""]
+    whole = Tokenizer("whitespace").count(texts, vocabulary)
+    monkeypatch.setattr(counting, "_BATCH", 2)
+    parts = Tokenizer("whitespace").count(texts, vocabulary)
+    assert parts.tokens == whole.tokens
+    assert (parts.X != whole.X).nnz == 0 and parts.X.has_sorted_indices
+    assert parts.n_total.tolist() == whole.n_total.tolist() == [2, 0, 1, 3, 0, 2, 0]
+
+
+def test_no_documents_and_no_tokens_give_empty_matrices():
+    """Nothing to count is a matrix without rows or columns, not an error."""
+    assert Tokenizer().count([]).X.shape == (0, 0)
+    assert Tokenizer().count(["", "?"]).X.shape == (2, 0)
+    assert Tokenizer().count([], ["a"]).X.shape == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["a", "b\ud800"], r"row 1: the text holds a lone surrogate \(U\+D800\) at character 1"),
+        (["a", None], "row 1: the text is missing"),
+        (["a", float("nan")], "row 1: the text is missing"),
+        (["a", 7], "row 1: the text is a int, not a string"),
+        ("one string", "texts is one string"),
+    ],
+)
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_a_text_that_is_none_is_named_by_row(pattern, texts, message):
+    """Surrogates, missing values and other types are errors that name the row."""
+    with pytest.raises(ValueError, match=message):
+        Tokenizer(pattern).count(texts)
+
+
+def test_one_text_with_a_surrogate_is_an_error():
+    """The single engine refuses what the bulk engine refuses."""
+    with pytest.raises(ValueError, match="lone surrogate"):
+        Tokenizer("space").tokens("a\udfff")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("word", "unknown tokens 'word'; use words, whitespace, space"),
+        ("", "unknown tokens"),
+        ("(a)b", "capturing group"),
+        ("(?P<x>a)", "capturing group"),
+        ("a(?=b)", "look-around"),
+        ("(?<!b)a", "look-around"),
+        ("[a-z", "not a regular expression"),
+        ("[[a]-z]+", "not a regular expression"),  # nested sets: Python warns, Rust nests
+        ("a*", "matches the empty string"),
+        (7, "tokens must be one of"),
+    ],
+)
+def test_an_expression_the_engines_do_not_share_is_refused(pattern, message):
+    """What one engine lacks, or reads differently, is refused at construction."""
+    with pytest.raises(ValueError, match=message):
+        Tokenizer(pattern)
+
+
+def test_an_expression_rust_cannot_compile_is_refused_in_bulk():
+    r"""\Z is Python's alone."""
+    with pytest.raises(ValueError, match="does not compile in bulk"):
+        Tokenizer(r"a\Z").count(["a"])
+
+
+def test_a_vocabulary_with_a_token_twice_is_refused():
+    """Two columns of one name would share its counts."""
+    with pytest.raises(ValueError, match="'a' twice"):
+        Tokenizer().count(["a"], ["a", "b", "a"])
+
+
+def test_tokens_of_one_document_load_no_table_reader():
+    """The scorer's path imports neither polars nor pandas nor scikit-learn nor SciPy."""
+    code = (
+        "import sys; import bayesnb.corpus; from bayesnb.corpus.tokens import Tokenizer\n"
+        "assert Tokenizer().tokens('Ab cd') == ['ab', 'cd']\n"
+        "print(sorted({'polars', 'pandas', 'sklearn', 'scipy', 'pymc'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
