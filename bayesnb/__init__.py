@@ -24,7 +24,7 @@ _HOME = {
     "sample": "bayesnb.sampling",
     "check_agreement": "bayesnb.agreement",
     "plot_ratios": "bayesnb.plots",
-    "plot_map_vs_laplace": "bayesnb.plots",
+    "plot_map_vs_laplace": "bayesnb.plots_estimates",
     "plot_agreement": "bayesnb.plots",
     "plot_class_probabilities": "bayesnb.plots",
 }

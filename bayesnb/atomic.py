@@ -50,6 +50,8 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
     temporary, file = _create(folder, mode)
     try:
         with file:
+            if mode is not None:
+                os.chmod(temporary, mode)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -84,8 +86,6 @@ def _create(folder: str, mode: int | None) -> tuple[str, BinaryIO]:
             if not os.fstat(created).st_nlink:  # a cleaner came between creating and locking
                 file.close()
                 continue
-        if mode is not None:
-            os.chmod(name, mode)
         return name, file
 
 

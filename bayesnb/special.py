@@ -24,22 +24,30 @@ def log_rising(a, n):
 
     Notes
     -----
-    From a = 10 on, Stirling's series is subtracted term by term: its leading parts become a log1p, and what its
-    tail leaves out, 1/(156 z^13) and smaller, is below 1e-15. A smaller a with a step below 1 is shifted up by
+    Up to 8 whole steps are multiplied out. From a = 10 on, Stirling's series is subtracted term by term: its
+    leading parts become a log1p, and what its tail leaves out, 1/(156 z^13) and smaller, is below 1e-15. A smaller
+    a with a step below 1 is shifted up by
     Gamma(a + n)/Gamma(a) = Gamma(a + 10 + n)/Gamma(a + 10) prod_{i<10} (a + i)/(a + i + n); with a longer step
     nothing cancels and two log-gammas will do.
     """
     a, n = np.broadcast_arrays(np.asarray(a, float), np.asarray(n, float))
-    large = a >= 10
-    if large.all():
-        return _rising_stirling(a, n)[()]
-    result = np.empty(a.shape)
+    result = np.zeros(a.shape)
+    few = (n > 0) & (n <= 8) & (n == np.floor(n))
+    result[few] = _rising_product(a[few], n[few])
+    left = ~few & (n != 0)
+    large, far = left & (a >= 10), left & (a < 10) & (n >= 1)
     result[large] = _rising_stirling(a[large], n[large])
-    far = ~large & (n >= 1)
     result[far] = special.gammaln(a[far] + n[far]) - special.gammaln(a[far])
-    near = ~large & (n < 1)
+    near = left & ~large & ~far
     result[near] = _rising_stirling(a[near] + 10, n[near]) - _log_shift(a[near], n[near])
     return result[()]
+
+
+def _rising_product(a, n):
+    product = a.copy()
+    for i in range(1, int(n.max(initial=0))):
+        product *= np.where(n > i, a + i, 1.0)
+    return np.log(product)
 
 
 def _rising_stirling(a, n):

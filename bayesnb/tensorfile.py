@@ -19,7 +19,13 @@ import numpy as np
 
 KEY = "bayesnb"  # one metadata key: with several the library writes them in random order
 MAX_HEADER = 2**24
-DTYPES = {name: np.dtype(code) for name, code in {"U8": "<u1", "U16": "<u2", "U32": "<u4", "I64": "<i8", "F64": "<f8"}.items()}  # fmt: skip  # noqa: E501
+DTYPES: dict[str, np.dtype[Any]] = {
+    "U8": np.dtype("<u1"),
+    "U16": np.dtype("<u2"),
+    "U32": np.dtype("<u4"),
+    "I64": np.dtype("<i8"),
+    "F64": np.dtype("<f8"),
+}
 
 
 @dataclass(frozen=True)
@@ -152,8 +158,9 @@ def _tensor(entry: Any, start: int, size: int) -> Tensor:
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"key {next(name for name in names if names.count(name) > 1)!r} stands there twice")
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise ValueError(f"key {twice!r} stands there twice")
     return found
 
 

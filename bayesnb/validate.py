@@ -129,7 +129,7 @@ def counts(X: Any, name: str = "the model", columns: Any = None, *, signed: bool
                 f"Expected 2D array of counts (documents, tokens), got {dense.ndim}D array instead. Reshape your "
                 "data: array.reshape(1, -1) if it is one document"
             )
-        csr = sparse.csr_array(dense)
+        csr = sparse.csr_array(dense, dtype=np.float64)  # some of NumPy's types SciPy does not know
     data = csr.data.astype(np.float64, copy=False)
     _refuse_bad_cell(csr, data, name, columns, signed=signed)
     return csr if data is csr.data else sparse.csr_array((data, csr.indices, csr.indptr), shape=csr.shape)

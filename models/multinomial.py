@@ -1,62 +1,91 @@
 """The multinomial event model: a document is a sequence of tokens, each drawn from its class's phi.
 
-The story, for K classes, V tokens and N documents, of which class k has n_k documents and n_kj tokens j:
+The story, for K classes and V tokens; class k has n_k documents, where token j occurs n_kj times, N_k tokens in all::
 
-    theta ~ Dirichlet(c)                         how common each class is (left out where it is known)
-    phi_k ~ Dirichlet(a_k)                       how often class k writes each token
-    y_i   ~ Categorical(theta)                   the class of document i
-    token ~ Categorical(phi_k) for y_i = k       each token of document i, independently
+    theta ~ Dirichlet(c)                      how common each class is (a constant where it is known)
+    phi_k ~ Dirichlet(a_k)                    how often class k writes each token
+    y_i   ~ Categorical(theta)                the class of document i
+    token ~ Categorical(phi_k), k = y_i       each token of document i, independently
 
-Only the counts matter, so the likelihood is written for them, n ~ Multinomial(N, theta) and
-n_k. ~ Multinomial(N_k, phi_k), which is the density of the sequences times coefficients free of the parameters:
+Only totals matter, so the likelihood is written for them, n ~ Multinomial(N, theta) and n_k. ~ Multinomial(N_k, phi_k):
+the density of the sequences times coefficients that are free of the parameters. The posterior is
 
-    p(theta, phi | D) = Dirichlet(theta; c + n) prod_k Dirichlet(phi_k; a_k + n_k.)
+    p(theta, phi | D) = Dirichlet(theta; c + n) prod_k Dirichlet(phi_k; a_k + n_k.)                    [1, section 3.4]
 
-`form="dirichlet"` is the model as just told. `form="gamma"`, the default, has the same posterior and is what to
-sample from about a hundred tokens on: the simplex transform of `pm.Dirichlet` couples every coordinate to the last one, which the
-sampler's diagonal mass matrix cannot follow, while here all coordinates are independent:
+``form="dirichlet"`` is the model as told. ``form="gamma"``, the default, has the same posterior for phi::
 
-    g_kj ~ Gamma(a_kj, 1),   phi_k = g_k / sum_j g_kj,   n_kj ~ Poisson(c_k g_kj)
+    g_kj ~ Gamma(a_kj, 1),    phi_k = g_k / sum_j g_kj,    n_kj ~ Poisson(c_k g_kj)      for any constant c_k > 0
 
-Why it is the same, for any constant c_k > 0. Write g_k = s phi_k with s = sum_j g_kj. Independent gammas of one rate have
-phi_k ~ Dirichlet(a_k), independent of s ~ Gamma(A_k, 1), A_k = sum_j a_kj [1, ch. XI.4]. Independent Poissons given their total N_k
-are Multinomial(N_k, phi_k), and N_k ~ Poisson(c_k s) does not depend on phi_k. So the density splits into
+Proof. Let s = sum_j g_kj. Gammas of one rate have proportions phi_k ~ Dirichlet(a_k) that are independent of their sum
+s ~ Gamma(A_k, 1), A_k = sum_j a_kj [2, section XI.4]. Poisson counts given their total are multinomial,
+n_k. | N_k ~ Multinomial(N_k, phi_k), and the total N_k ~ Poisson(c_k s) does not involve phi_k. So the density is
 
-    Dirichlet(phi_k; a_k) Multinomial(n_k.; N_k, phi_k)   x   Gamma(s; A_k, 1) Poisson(N_k; c_k s),
+    [Dirichlet(phi_k; a_k) Multinomial(n_k.; N_k, phi_k)]  [Gamma(s; A_k, 1) Poisson(N_k; c_k s)]
 
-whose first factor is the Dirichlet form and whose second does not know phi_k. The total itself has become data: the evidence gains
-NegBin(N_k; A_k, 1/(1 + c_k)). c_k = N_k/A_k gives g the scale of its prior. Not for documents whose class is uncertain: there the total would vote on the class.
+whose first factor is the Dirichlet form and whose second is free of phi_k. The total has become data as well: the
+evidence gains NegativeBinomial(N_k; A_k, 1/(1 + c_k)). c_k = N_k/A_k keeps g on the scale of its prior.
 
-When to use: to see, check or extend the model. Its posterior is known in closed form (`bayesnb.MultinomialNB`).
+When to use which: read the Dirichlet form, sample the gamma form. The transform of a simplex couples every coordinate
+to the last one, which the sampler's diagonal mass matrix cannot follow (minutes where this takes seconds, from a
+thousand tokens on); here all coordinates are independent. Not for documents whose class is uncertain: there the
+Poisson total would vote on the class. And not below concentrations of about 0.2, where g spreads over hundreds of
+orders of magnitude. In practice the closed form answers at once (`bayesnb.MultinomialNB`); sample to see that it is
+right, or to extend the model.
 
 References
 ----------
-.. [1] L. Devroye, Non-Uniform Random Variate Generation, Springer 1986.
-.. [2] A. Gelman et al., Bayesian Data Analysis, 3rd ed., CRC 2013, section 3.4.
-.. [3] A. McCallum and K. Nigam, A comparison of event models for naive Bayes text classification, AAAI-98 workshop.
+.. [1] A. Gelman et al., Bayesian Data Analysis, 3rd ed., CRC Press 2013.
+.. [2] L. Devroye, Non-Uniform Random Variate Generation, Springer 1986.
+.. [3] A. McCallum and K. Nigam, A comparison of event models for naive Bayes text classification, AAAI workshop 1998.
 """
+
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
+from bayesnb.models import choose_form, class_probabilities, whole
+
+FORMS = ("gamma", "dirichlet")
+AUXILIARY = ("g",)
 
 
 def build(data, prior, form=None):
-    form = form or "gamma"
-    coords = {"class": np.arange(data.n_classes), "token": np.arange(data.n_tokens)}
-    with pm.Model(coords=coords) as model:
-        c0 = pm.Data("theta_concentration", prior.theta.concentration, dims="class")
-        theta = pm.Dirichlet("theta", c0, dims="class")
-        cc = pm.Data("class_count", data.class_count.astype(int), dims="class")
-        pm.Multinomial("y", n=cc.sum(), p=theta, observed=cc, dims="class")
-        a = pm.Data("phi_concentration", prior.phi, dims=("class", "token"))
-        count = pm.Data("token_count", data.feature_count.astype(int), dims=("class", "token"))
-        total = count.sum(-1)
-        if form == "gamma":
-            c = pt.switch(pt.eq(total, 0), 1.0, total / a.sum(-1))
-            g = pm.Gamma("g", a, 1.0, dims=("class", "token"))
-            pm.Deterministic("phi", g / g.sum(-1, keepdims=True), dims=("class", "token"))
-            pm.Poisson("x", c[:, None] * g, observed=count, dims=("class", "token"))
+    """Write the model for the totals `data` under `prior`.
+
+    Parameters
+    ----------
+    data : bayesnb.events.multinomial.Statistics
+        ``class_count`` (K,) and ``feature_count`` (K, V), whole numbers.
+    prior : bayesnb.events.multinomial.Prior
+        Of theta, and the concentrations of phi, (K, V).
+    form : {"gamma", "dirichlet"}, optional
+        How it is written; the posterior is the same.
+
+    Returns
+    -------
+    pymc.Model
+        With theta (class) unless it is known, and phi (class, token).
+
+    Raises
+    ------
+    ValueError
+        Fractional totals, an unknown form, fewer than two tokens, or data of probability 0.
+    """
+    form = choose_form(form, FORMS)
+    if data.n_tokens < 2:
+        raise ValueError(f"phi over {data.n_tokens} token is no random variable: the vocabulary needs at least two")
+    cells = ("class", "token")
+    with pm.Model(coords={"class": np.arange(data.n_classes), "token": np.arange(data.n_tokens)}) as model:
+        class_probabilities(data, prior.theta)
+        a = pm.Data("phi_concentration", prior.phi, dims=cells)
+        n = pm.Data("feature_count", whole(data.feature_count, "feature_count"), dims=cells)
+        total = n.sum(axis=1)
+
+        if form == "dirichlet":
+            phi = pm.Dirichlet("phi", a, dims=cells)
+            pm.Multinomial("n_token", n=total, p=phi, observed=n, dims=cells)
         else:
-            phi = pm.Dirichlet("phi", a, dims=("class", "token"))
-            pm.Multinomial("x", n=total, p=phi, observed=count, dims=("class", "token"))
+            c = pt.switch(pt.eq(total, 0), 1.0, total / a.sum(axis=1))  # a class without tokens: any c does
+            g = pm.Gamma("g", a, 1.0, dims=cells)
+            pm.Deterministic("phi", g / g.sum(axis=1, keepdims=True), dims=cells)
+            pm.Poisson("n_token", c[:, None] * g, observed=n, dims=cells)
     return model

@@ -34,7 +34,8 @@ def _options(debug: bool = typer.Option(False, "--debug", help="Show the traceba
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status; every failure is one line on stderr, never a traceback."""
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug, arguments = "--debug" in given, [word for word in given if word != "--debug"]  # wherever it stands
     try:
         status = app(arguments, prog_name="bayesnb", standalone_mode=False)
         sys.stdout.flush()
@@ -49,11 +50,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except TyperException as error:
         return _fail(2, error.format_message(), hint="; see bayesnb --help")
     except (ValueError, OSError) as error:
-        if "--debug" in arguments:
+        if debug:
             traceback.print_exc()
         return _fail(2, _one_line(error))
     except Exception as error:
-        if "--debug" in arguments:
+        if debug:
             traceback.print_exc()
         return _fail(3, f"internal error, {type(error).__name__}: {_one_line(error)}", "; please report it (--debug)")
     return status if isinstance(status, int) else 0

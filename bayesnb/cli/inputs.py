@@ -27,6 +27,11 @@ class Reading:
     format: str | None = None
     encoding: str = "utf-8"
     quoting: str = "minimal"
+    header: bool = True
+
+    @property
+    def _table(self) -> dict[str, Any]:
+        return {"text": self.text, "encoding": self.encoding, "quoting": self.quoting, "header": self.header}
 
     def labelled(self, paths: Sequence[str]) -> Corpus:
         """Labelled documents from PATH or LABEL=PATH arguments, joined.
@@ -39,7 +44,7 @@ class Reading:
         from bayesnb.corpus.readers import read_corpus
 
         pairs = [_label_and_path(argument) for argument in paths]
-        options = {"text": self.text, "format": self.format, "encoding": self.encoding, "quoting": self.quoting}
+        options = self._table | {"format": self.format}
         if all(label is None for label, _ in pairs):
             return _joined([read_corpus(path, label=self.label, **options) for _, path in pairs])
         if any(label is None for label, _ in pairs):
@@ -50,12 +55,11 @@ class Reading:
         return read_corpus(by_label, **options)
 
     def unlabelled(self, path: str) -> Corpus:
-        """Documents to score."""
+        """Documents to score; a folder that holds only folders is read folder by folder."""
         from bayesnb.corpus.readers import read_documents
 
-        return read_documents(
-            path, text=self.text, format=self.format, encoding=self.encoding, quoting=self.quoting
-        )
+        nested = self.format is None and _holds_only_folders(Path(path))
+        return read_documents(path, format="folders" if nested else self.format, **self._table)
 
 
 def settings_from(
@@ -150,6 +154,13 @@ def _label_and_path(argument: str) -> tuple[str | None, str]:
     return None, argument
 
 
+def _holds_only_folders(path: Path) -> bool:
+    if not path.is_dir():
+        return False
+    entries = [entry for entry in path.iterdir() if not entry.name.startswith(".")]
+    return bool(entries) and all(entry.is_dir() for entry in entries)
+
+
 def _joined(parts: list[Corpus]) -> Corpus:
     if len(parts) == 1:
         return parts[0]
@@ -175,7 +186,7 @@ def _joined_counts(parts: list[Corpus]) -> Corpus:
     return Corpus(
         y=np.concatenate([part.y for part in parts if part.y is not None]),
         ids=[f"{part.source}:{name}" for part in parts for name in part.ids],
-        X=sparse.csr_array(sparse.vstack([part.X for part in parts])),
+        X=sparse.csr_array(sparse.vstack([part.X for part in parts if part.X is not None])),
         tokens=first.tokens,
         skipped={reason: sum(p.skipped.get(reason, 0) for p in parts) for part in parts for reason in part.skipped},
         source=", ".join(part.source for part in parts),

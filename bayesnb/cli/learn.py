@@ -26,6 +26,7 @@ def fit(
     format: options.Format = None,
     encoding: options.Encoding = "utf-8",
     quoting: options.Quoting = "minimal",
+    header: options.Header = True,
     json: options.Json = False,
 ) -> None:
     """Fit a model on labelled documents and write its file.
@@ -34,7 +35,7 @@ def fit(
     """
     given = inputs.settings_from(event, alpha, prior, class_prior, estimate, binary)
     with output.working("reading and counting"):
-        corpus = inputs.Reading(text, label, format, encoding, quoting).labelled(paths)
+        corpus = inputs.Reading(text, label, format, encoding, quoting, header).labelled(paths)
         clf = inputs.fitted(corpus, event, tokens, given)
     fingerprint = clf.save(out)
     output.note_skipped(corpus.skipped)
@@ -91,6 +92,7 @@ def compare(
     format: options.Format = None,
     encoding: options.Encoding = "utf-8",
     quoting: options.Quoting = "minimal",
+    header: options.Header = True,
     json: options.Json = False,
 ) -> int:
     """Show MLE, Laplace, MAP and posterior mean side by side, and their largest differences.
@@ -102,7 +104,7 @@ def compare(
 
     given = inputs.settings_from(event, alpha, prior, None, "map", False)
     with output.working("reading and counting"):
-        corpus = inputs.Reading(text, label, format, encoding, quoting).labelled(paths)
+        corpus = inputs.Reading(text, label, format, encoding, quoting, header).labelled(paths)
         clf = inputs.fitted(corpus, event, tokens, given | {"estimate": "mean", "prior": None})
     table = compare_estimates(Settings(event=event, **given), clf._state)
     agreed = None

@@ -40,3 +40,4 @@ Label = Annotated[str | None, typer.Option("--label", help="Column of a table th
 Format = Annotated[str | None, typer.Option("--format", help="Format of the input, where its name does not tell.")]
 Encoding = Annotated[str, typer.Option("--encoding", help="Encoding of text files.")]
 Quoting = Annotated[str, typer.Option("--quoting", help="minimal, or none where quotes are plain characters.")]
+Header = Annotated[bool, typer.Option("--header/--no-header", help="Whether a CSV or TSV names its columns.")]

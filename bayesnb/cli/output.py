@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
-import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from bayesnb import atomic
 
 
 def say(line: str = "") -> None:
@@ -61,7 +63,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
 
     table = Table(box=box.SIMPLE_HEAD, title=None, pad_edge=False, show_edge=False)
     for j, name in enumerate(columns):
-        number = all(isinstance(row[j], (int, float, np.number)) for row in rows)
+        number = all(isinstance(row[j], int | float | np.number) for row in rows)
         table.add_column(Text(name), justify="right" if number else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(shown(cell)) for cell in row))
@@ -86,14 +88,16 @@ def shown(value: Any) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))
 
 
+def probability(p: float) -> str:
+    """A probability as text; near 1 by what is missing, since 0.99999 and 1 - 1e-12 are not the same."""
+    return shown(p) if p < 0.9999 or p == 1 else f"1 - {1 - p:.1e}"
+
+
 def write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Write a CSV file, whole or not at all."""
-
-    def write(temporary: Path) -> None:
-        with open(temporary, "w", newline="", encoding="utf-8") as file:
-            put_csv(file, columns, rows)
-
-    write_whole(path, write)
+    text = io.StringIO(newline="")
+    put_csv(text, columns, rows)
+    atomic.write(path, text.getvalue().encode())
 
 
 def put_csv(file: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -105,21 +109,13 @@ def put_csv(file: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]]) ->
 
 
 def write_whole(path: Path, write: Callable[[Path], Any]) -> None:
-    """Call `write` on a temporary file beside `path` and move it into place when that has succeeded."""
-    folder = path.parent
-    if not folder.is_dir():
-        raise FileNotFoundError(f"{folder} is not a folder; make it first, {path.name} was not written")
-    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.stem}-", suffix=path.suffix)
-    os.close(handle)
-    temporary = Path(name)
-    try:
+    """Let a library that wants a path write beside `path`, and move the file into place when that has succeeded."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path.parent} is not a folder; make it first, {path.name} was not written")
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".bayesnb-") as folder:
+        temporary = Path(folder) / path.name
         write(temporary)
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
         temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @contextmanager

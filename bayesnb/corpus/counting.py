@@ -134,7 +134,7 @@ def _series(texts: list[str], first_row: int) -> pl.Series:
         raw = pl.Series(texts, dtype=pl.String, strict=True)
         if not raw.null_count():
             return raw
-    except (TypeError, UnicodeEncodeError, pl.exceptions.PolarsError):
+    except (TypeError, ValueError, pl.exceptions.PolarsError):
         pass
     for row, text in enumerate(texts, first_row):
         fault = text_fault(text)

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 import polars as pl
@@ -62,10 +63,8 @@ def _check_names(names: list[str], place: str) -> list[str]:
 
 def _after_line(text: str, line: int) -> str:
     """The text behind a number of lines, counted as csv counts them."""
-    stream = io.StringIO(text, newline="")
-    for _ in range(line):
-        stream.readline()
-    return stream.read()
+    ends = (found.end() for found in re.finditer(r"\r\n|\r|\n", text))
+    return text[next(islice(ends, line - 1, None), len(text)) :] if line else text
 
 
 def _read_plain(body: str, width: int, delimiter: str, quoting: str) -> pl.DataFrame | None:
@@ -92,7 +91,8 @@ def _read_plain(body: str, width: int, delimiter: str, quoting: str) -> pl.DataF
 
 def _newlines_in_quotes(body: str, delimiter: str) -> int | None:
     """Count newlines in quoted fields; None if a quote does not belong to a field that is closed as it should be."""
-    field = rf'(?:^|(?<=[{delimiter}\n]))"[^"]*+(?:""[^"]*+)*+"(?=[{delimiter}\r\n]|\Z)'
+    # The quote first, then what is before it: the search can then run from quote to quote.
+    field = rf'"(?<![^{delimiter}\n]")[^"]*+(?:""[^"]*+)*+"(?=[{delimiter}\r\n]|\Z)'
     quotes, newlines = 0, 0
     for found in re.finditer(field, body):
         quotes += found.group().count('"')

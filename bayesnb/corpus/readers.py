@@ -172,10 +172,10 @@ def _read_documents(path: Path, format: str, encoding: str, label: str | bool | 
 
 
 def _folder(path: Path) -> Path:
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist")
     if not path.is_dir():
-        raise NotADirectoryError(
-            f"{path} is a file where a folder was expected" if path.exists() else f"{path} does not exist"
-        )
+        raise NotADirectoryError(f"{path} is a file where a folder was expected")
     return path
 
 

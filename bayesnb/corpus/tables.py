@@ -151,12 +151,11 @@ def _is_identifier(column: pl.Series) -> bool:
 
 def _matrix(frame: pl.DataFrame, source: str, rows: np.ndarray) -> sparse.csr_array:
     """The cells as numbers: int64 where all are whole, else float64."""
-    for column in frame:
-        if column.null_count():
-            row = rows[column.is_null().arg_true()[0]]
-            raise CorpusError(
-                f"{source}, row {row}: column {column.name!r} is empty: write 0 where nothing was counted"
-            )
+    empty = frame.select(pl.any_horizontal(pl.all().is_null())).to_series().arg_true()
+    if len(empty):
+        row = empty[0]
+        name = next(column.name for column in frame if column[row] is None)
+        raise CorpusError(f"{source}, row {rows[row]}: column {name!r} is empty: write 0 where nothing was counted")
     values = frame.select(pl.all().str.strip_chars().cast(pl.Float64)).to_numpy()
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]

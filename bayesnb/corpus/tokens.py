@@ -116,7 +116,8 @@ class Tokenizer:
 def text_fault(text: object) -> str | None:
     """Say what is wrong with a document, or None."""
     if not isinstance(text, str):
-        return "is missing" if text is None or text != text else f"is a {type(text).__name__}, not a string"
+        missing = repr(text) in ("None", "nan", "<NA>", "NaT")  # pandas' own may not be compared
+        return "is missing" if missing else f"is not a string but {type(text).__name__}"
     if not text.isascii():
         try:
             text.encode()

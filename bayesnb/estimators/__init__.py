@@ -9,7 +9,17 @@ from bayesnb.estimators.text import TextClassifier
 from bayesnb.storage import Model
 from bayesnb.storage import load as load_model
 
-__all__ = ["BernoulliNB", "MatrixClassifier", "MultinomialNB", "PosteriorClassifier", "TextClassifier", "load", "restored"]
+_MATRIX: dict[str, type[MatrixClassifier]] = {"multinomial": MultinomialNB, "bernoulli": BernoulliNB}
+
+__all__ = [
+    "BernoulliNB",
+    "MatrixClassifier",
+    "MultinomialNB",
+    "PosteriorClassifier",
+    "TextClassifier",
+    "load",
+    "restored",
+]
 
 
 def load(path: str | PathLike[str]) -> PosteriorClassifier:
@@ -39,4 +49,4 @@ def restored(model: Model) -> PosteriorClassifier:
     """Return the fitted estimator that a model file's contents describe."""
     if model.kind == "text":
         return TextClassifier.from_model(model)
-    return {"multinomial": MultinomialNB, "bernoulli": BernoulliNB}[model.settings.event].from_model(model)
+    return _MATRIX[model.settings.event].from_model(model)

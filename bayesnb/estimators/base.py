@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import fields, replace
@@ -15,7 +16,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesnb import contrast, storage, validate
+from bayesnb import storage, validate
 from bayesnb.events.base import CountPosterior
 from bayesnb.model import Settings, State
 
@@ -81,7 +82,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         settings = self._settings()
         state = self._learn(X, y, sample_weight, settings, reset=True)
         if not len(state.classes):
-            raise ValueError("no document to learn from: every sample_weight is 0")
+            raise ValueError("every sample_weight is zero: no document to learn from")
         posterior = settings.posterior(state)
         posterior.require(settings.estimate)
         return self._adopt(state, posterior)
@@ -196,12 +197,32 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         probability = np.exp(posterior.log_proba(X, settings.estimate, settings.power))
         return posterior.classes[probability.argmax(axis=1)]
 
+    def predict_interval(self, X: Any, level: float = 0.95) -> np.ndarray:
+        """Credible interval of each class probability, shape (N, K, 2).
+
+        It is the interval of P(y = k | x, theta, phi) over the posterior of theta and phi: how far the probability
+        could lie elsewhere, given how little was learnt. It is not the chance of being right, which is what
+        ``estimate="predictive"`` gives. See `uncertainty.class_probability_interval`.
+
+        Raises
+        ------
+        ValueError
+            Invalid documents, or a level outside (0, 1).
+        """
+        from bayesnb import uncertainty
+
+        validate.level(level)
+        posterior, settings, X = self._scored(X)
+        return uncertainty.class_probability_interval(posterior, X, level, settings.power)
+
     # --- looking inside -------------------------------------------------------------------------------------
 
     def token_ratios(
         self, numerator: Any, denominator: Any, level: float = 0.95, tokens: Iterable[Any] | None = None
     ) -> pd.DataFrame:
         """Exact posterior of phi_numerator / phi_denominator, a row per token; see `contrast.token_ratios`."""
+        from bayesnb import contrast
+
         check_is_fitted(self, "posterior_")
         return contrast.token_ratios(
             self.posterior_, numerator, denominator, level=level, tokens=tokens, alpha=self._settings().alpha
@@ -280,6 +301,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "posterior_")
         settings = self._settings()
         posterior = self.posterior_
+        _warn_of_impossible_classes(posterior, settings.estimate)
         return posterior, settings, self._counts(X, settings)
 
 
@@ -319,10 +341,24 @@ class MatrixClassifier(PosteriorClassifier):
         return tags
 
 
+def _warn_of_impossible_classes(posterior: CountPosterior, estimate: str) -> None:
+    """A declared class without documents has mode 0: true of the mode, and rarely what its user wants."""
+    if posterior.prior.theta.known is not None or (posterior.statistics.class_count > 0).all():
+        return
+    never = posterior.classes[posterior.theta_hat(estimate) == 0].tolist()
+    if never:
+        warnings.warn(
+            f"class {never[0]!r} has no document and probability 0 under estimate={estimate!r}; "
+            "use estimate='mean' to leave it its share of the prior",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
 def _targets(estimator: BaseEstimator, y: Any) -> np.ndarray:
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
-    if np.ndim(y) == 2:
+    if getattr(y, "ndim", 1) == 2:
         y = column_or_1d(y, warn=True)
     y = validate.labels(y)
     if not len(y):

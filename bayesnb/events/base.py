@@ -249,7 +249,7 @@ def _names(value: Any, n: int, what: str) -> np.ndarray:
 
 
 def _position(names: np.ndarray, wanted: Any, what: str, where: str) -> int:
-    found = np.flatnonzero(names == wanted)
+    found = np.flatnonzero(names == np.array(wanted, dtype=object))  # as an object a trailing NUL counts
     if len(found):
         return int(found[0])
     listed = ", ".join(repr(_plain(name)) for name in names[:10]) + (", ..." if len(names) > 10 else "")

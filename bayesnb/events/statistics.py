@@ -121,8 +121,10 @@ class CountStatistics:
 def _difference(total: np.ndarray, part: np.ndarray) -> np.ndarray:
     """Total less part; fractional weights leave rounding where a total returns to 0, whole numbers are exact."""
     left = total - part
-    rounding = (np.abs(left) <= 1e-12 * np.abs(total)) & ((total % 1 != 0) | (part % 1 != 0))
-    return np.where(rounding, 0.0, left)
+    close = np.nonzero((left != 0) & (np.abs(left) <= 1e-12 * np.abs(total)))
+    fractional = (total[close] % 1 != 0) | (part[close] % 1 != 0)
+    left[close] = np.where(fractional, 0.0, left[close])
+    return left
 
 
 def _refuse_bad_total(name: str, value: np.ndarray) -> None:

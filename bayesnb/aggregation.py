@@ -1,0 +1,101 @@
+"""A smaller model of chosen tokens that is exact: every other token lumped into one cell.
+
+Under a Dirichlet, cells that are lumped add their concentrations and their counts (the sum of independent gammas of
+one rate is a gamma); under independent Betas a column can simply be left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bayesnb.events.base import CountPosterior
+from bayesnb.families import Beta
+
+
+def aggregate(posterior: CountPosterior, tokens: Iterable[Any]) -> CountPosterior:
+    """Posterior of the chosen tokens, in the order given.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        Of V tokens.
+    tokens : iterable
+        Tokens of the vocabulary, each once.
+
+    Returns
+    -------
+    Posterior
+        Multinomial: of the chosen tokens and a last cell ``other`` that lumps the rest (named ``(other)`` where the
+        vocabulary has a token ``other``; absent where every token was chosen). Bernoulli: of the chosen tokens.
+        Its `phi` is exactly the margin of the given posterior's.
+
+    Raises
+    ------
+    ValueError
+        A token is unknown or given twice, or none is given.
+
+    Examples
+    --------
+    >>> from bayesnb.events.multinomial import Posterior, Prior, Statistics
+    >>> from bayesnb.events.theta import ClassPrior
+    >>> import numpy as np
+    >>> prior = Prior(ClassPrior(concentration=np.ones(1)), np.ones((1, 4)))
+    >>> small = aggregate(Posterior(prior, Statistics([1], [[5, 0, 2, 1]]), tokens=["a", "b", "c", "d"]), ["c"])
+    >>> small.phi.concentration, list(small.tokens)
+    (array([[3., 9.]]), ['c', 'other'])
+    """
+    lump, names = lumping(posterior, tokens)
+    statistics = posterior.statistics
+    small = type(statistics)(statistics.class_count, statistics.feature_count @ lump)
+    phi = posterior.prior.phi
+    phi = Beta(phi.a @ lump, phi.b @ lump) if isinstance(phi, Beta) else phi @ lump
+    return replace(posterior, prior=replace(posterior.prior, phi=phi), statistics=small, tokens=names)
+
+
+def lumping(posterior: CountPosterior, tokens: Iterable[Any]) -> tuple[sparse.csr_array, np.ndarray]:
+    """Which new cell each token goes to, as a 0/1 matrix (V, cells), and the names of the cells."""
+    at = positions(posterior, tokens)
+    chosen = sparse.csr_array((np.ones(len(at)), (at, np.arange(len(at)))), shape=(len(posterior.tokens), len(at)))
+    names = posterior.tokens[at]
+    if posterior.event != "multinomial" or len(at) == len(posterior.tokens):
+        return chosen, names
+    rest = np.ones((len(posterior.tokens), 1))
+    rest[at] = 0
+    named = np.empty(len(at) + 1, object)
+    named[:-1], named[-1] = names.tolist(), rest_name(posterior)
+    return sparse.csr_array(sparse.hstack([chosen, sparse.csr_array(rest)])), named
+
+
+def positions(posterior: CountPosterior, tokens: Iterable[Any]) -> list[int]:
+    """Where the chosen tokens are in the vocabulary.
+
+    Raises
+    ------
+    ValueError
+        A token is unknown or given twice, or none is given.
+    """
+    if isinstance(tokens, str | bytes):
+        raise ValueError(f"tokens must be a list of tokens, got the one {tokens!r}; write tokens=[{tokens!r}]")
+    chosen = list(tokens)
+    if not chosen:
+        raise ValueError("tokens is empty; choose at least one token, or leave it out for all")
+    at: dict[int, Any] = {}
+    for token in chosen:
+        j = posterior.token_index(token)
+        if j in at:
+            raise ValueError(f"token {token!r} is chosen twice in tokens")
+        at[j] = token
+    return list(at)
+
+
+def rest_name(posterior: CountPosterior) -> str:
+    """Name of the cell that lumps the tokens not chosen; no token of the vocabulary is called so."""
+    name, taken = "other", set(map(str, posterior.tokens.tolist()))
+    while name in taken:
+        name = f"({name})"
+    return name

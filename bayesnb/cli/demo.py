@@ -1,0 +1,173 @@
+"""The whole job on the built-in corpora: demo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from bayesnb.cli import options, output
+from bayesnb.cli.learn import describe_fit, say_fit
+
+_LEVEL = 0.95
+_PAIR = ("HAMILTON", "MADISON")
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for report.html and pictures.")] = Path("demo"),
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the draws.")] = 0,
+    json: options.Json = False,
+) -> int:
+    """Do the whole job on two built-in corpora and write demo/report.html.
+
+    Five toy mails, and the Federalist Papers: the fit, MAP against Laplace, PyMC against the closed form, token ratios
+    with credible intervals, and who wrote the disputed papers.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    with _quiet_when(json):
+        toy, toy_sections = _toy_spam(out, seed)
+        papers, paper_sections = _federalist(out, seed)
+        report = out / "report.html"
+        _write_report(report, toy_sections + paper_sections, seed)
+        passed = toy["agreement"]["passed"] and papers["agreement"]["passed"]
+        output.say(f"\nPyMC and the closed form {'agree' if passed else 'DISAGREE'}. Open {report} in a browser.")
+    if json:
+        output.emit_json({"report": str(report), "toy_spam": toy, "federalist": papers})
+    return 0 if passed else 1
+
+
+def _toy_spam(out: Path, seed: int) -> tuple[dict[str, Any], list[Any]]:
+    from bayesnb import TextClassifier, load_toy_spam
+
+    corpus = load_toy_spam()
+    clf = TextClassifier(tokens="space").fit(corpus.texts, corpus.y)
+    output.say("== 1. Five toy mails: spam or ham ==\n")
+    say_fit(describe_fit(clf))
+    return _same_for_both("toy_spam", clf, corpus, ("spam", "ham"), out, seed)
+
+
+def _federalist(out: Path, seed: int) -> tuple[dict[str, Any], list[Any]]:
+    from bayesnb import load_federalist
+
+    papers: Any = load_federalist()
+    disputed = papers.y == "HAMILTON OR MADISON"
+    output.say("\n== 2. The Federalist Papers: who wrote the twelve that Hamilton and Madison both claimed? ==\n")
+    clf = _fit_papers(papers, np.isin(papers.y, _PAIR))
+    say_fit(describe_fit(clf))
+    found, sections = _same_for_both("federalist", clf, papers, _PAIR, out, seed)
+    numbers = [papers.ids[i] for i in np.flatnonzero(disputed)]
+    verdict, section = _disputed(clf, papers.X[disputed], numbers, out)
+    return found | {"disputed": verdict}, [*sections, section]
+
+
+def _fit_papers(papers: Any, known: np.ndarray) -> Any:
+    """Function words only, and no preference for the author who wrote more of the undisputed papers."""
+    import pandas as pd
+
+    from bayesnb import MultinomialNB
+
+    frame = pd.DataFrame(papers.X[known].toarray(), columns=papers.tokens)
+    return MultinomialNB(fit_prior=False).fit(frame, papers.y[known])
+
+
+def _same_for_both(
+    name: str, clf: Any, corpus: Any, pair: tuple[str, str], out: Path, seed: int
+) -> tuple[dict[str, Any], list[Any]]:
+    """MAP against Laplace, PyMC against the closed form, token ratios: printed, drawn, and put into sections."""
+    from bayesnb import check_agreement, plots, report, sample
+    from bayesnb.comparison import compare_estimates
+    from bayesnb.plots_agreement import plot_agreement
+
+    estimates = compare_estimates(clf._settings(), clf._state)
+    gap = float(estimates["map_minus_laplace"].abs().max())
+    output.say(f"\nMAP against Laplace: {len(estimates)} estimates, largest difference {gap:.2g}")
+    with output.working("sampling the same posterior with PyMC"):
+        tree = sample(clf, seed=seed)
+        agreement = check_agreement(tree, clf)
+    output.say(str(agreement))
+    ratios = clf.token_ratios(*pair, level=_LEVEL)
+    _say_ratios(ratios, pair)
+    figures = {
+        "map_vs_laplace": plots.plot_map_vs_laplace(clf),
+        "agreement": plot_agreement(tree, clf),
+        "ratios": plots.plot_ratios(ratios, top=15),
+    }
+    for kind, figure in figures.items():
+        figure.savefig(out / f"{name}_{kind}.png", dpi=150)
+    sections = [
+        report.data_section(corpus, clf),
+        report.prior_section(clf),
+        report.map_laplace_section(estimates, figures["map_vs_laplace"]),
+        report.agreement_section(agreement, figures["agreement"]),
+        report.ratios_section(ratios, figures["ratios"]),
+    ]
+    found = {
+        "fit": describe_fit(clf),
+        "map_minus_laplace": gap,
+        "agreement": {"passed": agreement.passed, "max_z": agreement.max_z, "threshold": agreement.threshold},
+        "ratios": ratios.reset_index().to_dict("records"),
+    }
+    return found, sections
+
+
+def _say_ratios(ratios: Any, pair: tuple[str, str], top: int = 8) -> None:
+    honest = np.maximum(ratios["log_lower"], -ratios["log_upper"]).sort_values(ascending=False, kind="stable")
+    columns = ["ratio_median", "lower", "upper", "prob_greater"]
+    rows = [(token, *ratios.loc[token, columns]) for token in honest.index[:top]]
+    output.say(f"\ntoken ratios phi_{pair[0]} / phi_{pair[1]}, surest first, with {_LEVEL:.0%} credible intervals:")
+    output.print_table(("token", "median", "lower", "upper", "P(ratio>1)"), rows)
+
+
+def _disputed(clf: Any, X: Any, numbers: list, out: Path) -> tuple[list[dict[str, Any]], Any]:
+    import pandas as pd
+
+    from bayesnb import report
+    from bayesnb.plots_probability import plot_class_probabilities
+
+    frame = pd.DataFrame(X.toarray(), columns=clf.feature_names_in_)
+    probability, interval = clf.predict_proba(frame), clf.predict_interval(frame, level=_LEVEL)
+    best = probability.argmax(axis=1)
+    names = [f"No. {number}" for number in numbers]
+    rows = [
+        (name, clf.classes_[k], p[k], *ends[k])
+        for name, k, p, ends in zip(names, best, probability, interval, strict=True)
+    ]
+    output.say(f"\nwho wrote the disputed papers, with the {_LEVEL:.0%} credible interval of that probability:")
+    shown = [(name, author, *map(output.probability, numbers)) for name, author, *numbers in rows]
+    output.print_table(("paper", "author", "probability", "lower", "upper"), shown)
+    prior = clf.posterior_.prior.describe()
+    figure = plot_class_probabilities(
+        probability, interval, names, classes=clf.classes_, target="MADISON", level=_LEVEL, prior=prior,
+        title="Who wrote the disputed papers",
+    )  # fmt: skip
+    figure.savefig(out / "federalist_disputed.png", dpi=150)
+    section = report.documents_section(
+        probability, interval, names, clf.classes_, figure=figure, level=_LEVEL, title="The disputed papers"
+    )
+    keys = ("paper", "author", "probability", "lower", "upper")
+    return [dict(zip(keys, row, strict=True)) for row in rows], section
+
+
+def _write_report(path: Path, sections: list[Any], seed: int) -> None:
+    from bayesnb import report
+
+    lead = (
+        "Two small corpora, fitted in closed form and sampled with PyMC: five toy mails, then the Federalist Papers by "
+        "35 function words. Every table says which prior it used."
+    )
+    page = report.Page("bayesnb: the whole job on two corpora", lead, sections, report.footer(seed=seed))
+    report.write_report(path, page)
+
+
+@contextmanager
+def _quiet_when(quiet: bool) -> Iterator[None]:
+    """Keep what is printed for people away from JSON on stdout."""
+    import contextlib
+    import io
+
+    with contextlib.redirect_stdout(io.StringIO()) if quiet else contextlib.nullcontext():
+        yield

@@ -1,0 +1,174 @@
+"""Finding and running model files: ours by name, a user's own by path, on the same footing.
+
+A model file is one function, ``build(data, prior, form=None) -> pymc.Model``; `bayesnb.models` states the contract.
+Nothing here imports PyMC: only a model file does.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import pkgutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from bayesnb.events.base import CountPosterior
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Single documents, for the models whose likelihood is not one of totals.
+
+    Parameters
+    ----------
+    X : scipy.sparse.csr_array, shape (N, V)
+        Counts of tokens.
+    y : ndarray of int, shape (N,)
+        Class codes 0..K-1; -1 where the class is unknown.
+    n_classes : int
+        K.
+    """
+
+    X: Any
+    y: np.ndarray
+    n_classes: int
+
+    @property
+    def n_tokens(self) -> int:
+        """V."""
+        return self.X.shape[1]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFile:
+    """A model file that was found and read.
+
+    Parameters
+    ----------
+    name : str
+        What it was asked for by: a name, or a path.
+    module : module
+        With a function ``build``.
+    """
+
+    name: str
+    module: ModuleType
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """Forms the file declares, the default first; empty where it declares none."""
+        return tuple(getattr(self.module, "FORMS", ()))
+
+    @property
+    def auxiliary(self) -> frozenset[str]:
+        """Variables not worth keeping."""
+        return frozenset(getattr(self.module, "AUXILIARY", ()))
+
+    @property
+    def needs_documents(self) -> bool:
+        """Whether `build` takes `Documents` in place of totals."""
+        return getattr(self.module, "NEEDS", "statistics") == "documents"
+
+    def build(self, data: Any, prior: Any, form: str | None = None) -> Any:
+        """Call the file's ``build``.
+
+        Raises
+        ------
+        ValueError
+            Our own models' words on bad input; for a user's file whatever went wrong, with file and line.
+        """
+        try:
+            model = self.module.build(data, prior, form)
+        except Exception as error:
+            if self.module.__name__.startswith("bayesnb.models."):
+                raise
+            raise ValueError(_located(error, self.name)) from error
+        if not hasattr(model, "free_RVs"):
+            raise ValueError(f"{self.name}: build returned {type(model).__name__}; it must return the pymc.Model")
+        return model
+
+
+def names() -> list[str]:
+    """Names of the models that come with the library."""
+    package = importlib.import_module("bayesnb.models")
+    return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_"))
+
+
+def find_model(name_or_path: str | os.PathLike[str]) -> ModelFile:
+    """Read a model file.
+
+    Parameters
+    ----------
+    name_or_path : str or path
+        One of `names`, or a path: anything with a folder in it or that ends in ``.py``.
+
+    Raises
+    ------
+    ValueError
+        No such name (they are listed) or file, an error while the file is read (with its line), or no function
+        ``build`` in it.
+    """
+    text = os.fspath(name_or_path)
+    if isinstance(name_or_path, os.PathLike) or text.endswith(".py") or os.sep in text:
+        return ModelFile(text, _read(text))
+    if text not in names():
+        raise ValueError(
+            f"model {text!r} is not known; models are {', '.join(names())}, or give the path of a .py file"
+        )
+    return ModelFile(text, importlib.import_module(f"bayesnb.models.{text}"))
+
+
+def _read(path: str) -> ModuleType:
+    if not Path(path).is_file():
+        raise ValueError(f"model file {path} does not exist; give its path, or one of the names {', '.join(names())}")
+    spec = importlib.util.spec_from_file_location(f"bayesnb_model_file_{Path(path).stem}", path)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"model file {path} must be Python source with the ending .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses and typing look their module up
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[spec.name]
+        raise ValueError(_located(error, path)) from error
+    if not callable(getattr(module, "build", None)):
+        raise ValueError(f"model file {path} has no function build(data, prior, form=None)")
+    return module
+
+
+def _located(error: BaseException, path: str) -> str:
+    """File, line and cause in one line; the line is the last one of the user's own file on the way to the error."""
+    line = error.lineno if isinstance(error, SyntaxError) else None
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == path:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    cause = str(error).strip().splitlines()
+    place = path if line is None else f"{path}, line {line}"
+    return f"{place}: {type(error).__name__}: {cause[0] if cause else 'no message'}"
+
+
+def document_codes(y: Any, posterior: CountPosterior) -> np.ndarray:
+    """Class codes of labels; -1, None and NaN mean that the class is unknown.
+
+    Raises
+    ------
+    ValueError
+        A label that the posterior has no class for, named with its row.
+    """
+    code = {label: k for k, label in enumerate(posterior.classes.tolist())}
+    labels = y.tolist() if hasattr(y, "tolist") else list(y)
+    codes = np.full(len(labels), -1)
+    for row, label in enumerate(labels):
+        if label in code:
+            codes[row] = code[label]
+        elif label is not None and label == label and label != -1:
+            raise ValueError(f"y[{row}] is {label!r}, which is not among the classes {posterior.classes.tolist()}")
+    return codes

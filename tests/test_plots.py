@@ -1,0 +1,363 @@
+"""Pictures show what they are given: rows, ends, names, priors; and they leave nothing behind."""
+
+import io
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.text import Text
+
+from bayesnb import canvas, plots
+from bayesnb.contrast import token_ratios
+from bayesnb.events import bernoulli, multinomial
+from bayesnb.events.theta import ClassPrior
+
+TOKENS = ["free", "$$", "_x^", "meeting", "a\tb", ""]
+COUNTS = [[1, 0, 2, 30, 4, 5], [40, 12, 3, 0, 4, 5]]
+
+
+def posterior(a=2.0, counts=COUNTS, tokens=TOKENS, classes=("ham", "spam"), known=None):
+    k = len(counts)
+    theta = ClassPrior(known=known) if known is not None else ClassPrior(concentration=np.ones(k))
+    prior = multinomial.Prior(theta, np.full(np.shape(counts), a))
+    statistics = multinomial.Statistics(np.full(k, 10.0), counts)
+    return multinomial.Posterior(prior, statistics, np.array(classes), np.array(tokens, object))
+
+
+def shown(figure):
+    return "\n".join(text.get_text() for text in figure.findobj(Text))
+
+
+def forest_lines(ax):
+    """Ends of each row's interval, by row."""
+    lines = [line for line in ax.lines if len(line.get_xdata()) == 2 and np.ptp(line.get_ydata()) == 0]
+    return {line.get_ydata()[0]: tuple(line.get_xdata()) for line in lines}
+
+
+def row_labels(ax):
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+# --- token ratios ---------------------------------------------------------------------------------------------
+
+
+def test_every_row_of_the_forest_has_the_ends_of_the_table():
+    table = token_ratios(posterior(), "spam", "ham")
+    ax = plots.plot_ratios(table).axes[0]
+    by_label = {canvas.readable([token])[0]: row for token, row in table.iterrows()}
+    lines = forest_lines(ax)
+    assert len(lines) == len(TOKENS)
+    for y, label in enumerate(row_labels(ax)):
+        # the axis is in powers of ten of the log ends: rounding only
+        np.testing.assert_allclose(lines[y], by_label[label][["lower", "upper"]].astype(float), rtol=1e-12)
+
+
+def test_rows_are_ordered_by_the_end_of_the_interval_nearest_1():
+    table = token_ratios(posterior(), "spam", "ham")
+    strength = np.maximum(table["log_lower"], -table["log_upper"])
+    expected = canvas.readable(strength.sort_values(ascending=False, kind="stable").index)
+    assert row_labels(plots.plot_ratios(posterior()).axes[0]) == expected
+
+
+def test_top_limits_the_rows_and_tokens_choose_them():
+    assert len(row_labels(plots.plot_ratios(posterior(), top=2).axes[0])) == 2
+    chosen = plots.plot_ratios(posterior(), "spam", "ham", tokens=["meeting", "$$"]).axes[0]
+    assert set(row_labels(chosen)) == {"meeting", "$$"}
+    from_table = plots.plot_ratios(token_ratios(posterior(), "spam", "ham"), tokens=["meeting", "$$"]).axes[0]
+    assert row_labels(from_table) == row_labels(chosen)
+
+
+def test_tokens_are_drawn_as_they_are_written():
+    figure = plots.plot_ratios(posterior())
+    labels = row_labels(figure.axes[0])
+    assert {"$$", "_x^", "a\\tb", "''"} <= set(labels)
+    assert not any(text.get_parse_math() for text in figure.findobj(Text) if "$" in text.get_text())
+    figure.savefig(io.BytesIO(), format="svg")  # mathtext would refuse "$$"
+
+
+def test_characters_beyond_the_first_font_are_drawn_without_a_warning():
+    figure = plots.plot_ratios(posterior(tokens=["自由", "a\u2028", "ไทย", "😀", "é", "x" * 90]))
+    figure.savefig(io.BytesIO(), format="png")  # a missing glyph is a warning, and so an error here
+    labels = row_labels(figure.axes[0])
+    assert "é" in labels
+    assert "a\\u2028" in labels
+    assert canvas.readable(["a\udc80"]) == ["a\\udc80"]
+    assert "x" * 27 + "…" in labels
+    assert "自由" in labels or "U+81EAU+7531" in labels  # where no font holds it, its code points
+
+
+def test_counts_stand_beside_each_row():
+    text = shown(plots.plot_ratios(posterior()))
+    assert "40/64 vs 1/42" in text
+    assert "0/64 vs 30/42" in text
+
+
+def test_the_figure_says_its_prior_level_and_classes():
+    text = shown(plots.plot_ratios(posterior(a=1.5), level=0.8))
+    assert "phi ~ Dirichlet(1.5), theta ~ Dirichlet(1)" in text
+    assert "80% credible interval" in text
+    assert "spam over ham" in text
+
+
+def test_exchanging_the_classes_mirrors_the_intervals():
+    one = forest_lines(plots.plot_ratios(posterior(), "spam", "ham").axes[0])
+    other = forest_lines(plots.plot_ratios(posterior(), "ham", "spam").axes[0])
+    for y, (low, high) in one.items():
+        np.testing.assert_allclose((1 / high, 1 / low), other[y], rtol=1e-9)
+
+
+def test_ends_that_overflow_become_arrows_and_the_rest_stays_legible():
+    table = token_ratios(posterior(), "spam", "ham").iloc[:3].copy()
+    table.loc["free", ["log_upper", "upper"]] = [2000.0, np.inf]
+    table.loc["$$", ["log_lower", "lower"]] = [-np.inf, 0.0]
+    ax = plots.plot_ratios(table).axes[0]
+    marks = {line.get_marker() for line in ax.lines}
+    assert {"<", ">"} <= marks
+    assert max(ax.get_xlim()) < 1e12
+    assert min(ax.get_xlim()) > 1e-12
+
+
+def test_a_median_that_overflows_is_drawn_as_an_arrow():
+    table = token_ratios(posterior(), "spam", "ham").iloc[:2].copy()
+    table.loc["free", ["ratio_median", "log_lower", "log_upper"]] = [np.inf, 800.0, 900.0]
+    ax = plots.plot_ratios(table).axes[0]
+    assert ">" in {line.get_marker() for line in ax.lines}
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: plots.plot_ratios("text"), "fitted estimator"),
+        (lambda: plots.plot_ratios(posterior(), top=0), "top must be"),
+        (lambda: plots.plot_ratios(posterior(), level=2), "level must lie"),
+        (lambda: plots.plot_ratios(posterior(), "spam", "eggs"), "eggs"),
+        (lambda: plots.plot_ratios(posterior(), tokens=["nothere"]), "nothere"),
+        (lambda: plots.plot_ratios(token_ratios(posterior(), "spam", "ham"), tokens=["nothere"]), "nothere"),
+        (lambda: plots.plot_ratios(pd.DataFrame({"a": [1]})), "no column 'ratio_median'"),
+        (lambda: plots.plot_ratios(token_ratios(posterior(), "spam", "ham").iloc[:0]), "no token"),
+    ],
+)
+def test_bad_input_to_ratios_is_named_in_one_line(call, words):
+    with pytest.raises(ValueError, match=words) as error:
+        call()
+    assert "\n" not in str(error.value)
+
+
+def test_more_than_two_classes_must_be_named():
+    three = posterior(counts=[*COUNTS, [3, 3, 3, 3, 3, 3]], classes=("a", "b", "c"))
+    with pytest.raises(ValueError, match="name numerator and denominator"):
+        plots.plot_ratios(three)
+    assert "c over a" in shown(plots.plot_ratios(three, "c", "a"))
+
+
+# --- estimates ------------------------------------------------------------------------------------------------
+
+
+def test_map_equals_laplace_under_the_default_prior_and_the_figure_says_by_how_much():
+    model = posterior(a=2.0)
+    figure = plots.plot_map_vs_laplace(model)
+    gap = np.abs(model.phi_hat("map") - (np.array(COUNTS) + 1) / (np.sum(COUNTS, 1, keepdims=True) + 6)).max()
+    assert gap < 1e-15  # one formula by two routes
+    assert f"largest |MAP − Laplace|: {canvas.short(gap)}" in shown(figure)
+    assert "phi ~ Dirichlet(2)" in shown(figure)
+
+
+def test_another_pseudo_count_shows_its_difference():
+    model = posterior(a=2.0)
+    gap = np.abs(model.phi_hat("map") - (np.array(COUNTS) + 3) / (np.sum(COUNTS, 1, keepdims=True) + 18)).max()
+    assert gap > 0.01
+    assert f"largest |MAP − Laplace|: {canvas.short(gap)}" in shown(plots.plot_map_vs_laplace(model, alpha=3))
+
+
+def test_estimates_of_zero_are_counted_not_dropped_in_silence():
+    model = posterior(a=1.0)  # the mode of an unseen token is 0
+    assert "2 at 0 not drawn" in shown(plots.plot_map_vs_laplace(model))
+
+
+def test_no_mode_is_an_error_for_the_map_picture_and_a_remark_for_shrinkage():
+    model = posterior(a=0.5)
+    with pytest.raises(ValueError, match="has no mode"):
+        plots.plot_map_vs_laplace(model)
+    assert "no mode" in shown(plots.plot_shrinkage(model))
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_shrinkage_has_a_panel_a_class(k):
+    model = posterior(counts=[[5, 1, 0, 2, 3, 9]] * k, classes=[f"c$_{i}$" for i in range(k)])
+    figure = plots.plot_shrinkage(model)
+    assert [ax.get_title() or ax.get_title(loc="left") for ax in figure.axes] == [f"c$_{i}$" for i in range(k)]
+
+
+def test_shrinkage_draws_mean_and_mode_times_the_total():
+    model = posterior()
+    ax = plots.plot_shrinkage(model).axes[0]
+    clouds = {c.get_label(): np.asarray(c.get_offsets()) for c in ax.collections if "vlines" not in str(type(c))}
+    n, total = np.array(COUNTS[0]), sum(COUNTS[0])
+    for label, estimate in (("posterior mean", "mean"), ("MAP", "map")):
+        expected = {(a, round(b, 9)) for a, b in zip(n, model.phi_hat(estimate)[0] * total, strict=True)}
+        assert {(a, round(b, 9)) for a, b in clouds[label]} == expected
+
+
+def test_pictures_of_estimates_know_the_bernoulli_model():
+    prior = bernoulli.Prior.resolve(ClassPrior(concentration=np.ones(2)), None, 1.0, "map", (2, 3))
+    model = bernoulli.Posterior(prior, bernoulli.Statistics([4, 6], [[1, 0, 4], [6, 2, 0]]))
+    figure = plots.plot_map_vs_laplace(model)
+    assert "Beta(2, 2)" in shown(figure)
+    gap = np.abs(model.phi_hat("map") - (model.statistics.feature_count + 1) / np.array([[6], [8]])).max()
+    assert f"largest |MAP − Laplace|: {canvas.short(gap)}" in shown(figure)
+    assert "documents that hold the token" in shown(plots.plot_shrinkage(model))
+
+
+# --- class probabilities --------------------------------------------------------------------------------------
+
+
+def two_class(odds, low, high):
+    """Probabilities and ends (n, 2), (n, 2, 2) from natural log-odds of the second class, small sides exact."""
+
+    def expit(a):
+        return 1 / (1 + np.exp(-np.asarray(a, float)))
+
+    p = np.stack([expit(-np.asarray(odds)), expit(odds)], axis=1)
+    first = np.stack([expit(-np.asarray(high)), expit(-np.asarray(low))], axis=1)
+    return p, np.stack([first, np.stack([expit(low), expit(high)], axis=1)], axis=1)
+
+
+def test_intervals_stand_on_the_log_odds_axis_however_near_1():
+    odds = np.array([-20.0, 0.5, 60.0])
+    p, ends = two_class(odds, odds - 2, odds + 3)
+    assert p[2, 1] == 1.0  # rounding hides it; its complement does not
+    lines = forest_lines(plots.plot_class_probabilities(p, ends).axes[0])
+    for y, middle in enumerate(odds):
+        np.testing.assert_allclose(lines[y], np.array([middle - 2, middle + 3]) / np.log(10), rtol=1e-9)
+
+
+def test_the_other_class_mirrors_the_picture():
+    odds = np.array([-5.0, 1.0])
+    p, ends = two_class(odds, odds - 1, odds + 2)
+    one = forest_lines(plots.plot_class_probabilities(p, ends, classes=["h", "m"], target="m").axes[0])
+    other = forest_lines(plots.plot_class_probabilities(p, ends, classes=["h", "m"], target="h").axes[0])
+    for y in one:
+        np.testing.assert_allclose(one[y], -np.array(other[y])[::-1], rtol=1e-9)
+
+
+def test_a_probability_of_exactly_1_is_an_arrow():
+    p, ends = np.array([[0.0, 1.0], [0.4, 0.6]]), np.array([[[0, 0], [1, 1]], [[0.3, 0.5], [0.5, 0.7]]], float)
+    ax = plots.plot_class_probabilities(p, ends).axes[0]
+    assert [line.get_marker() for line in ax.lines].count(">") == 1
+    assert np.isfinite(ax.get_xlim()).all()
+
+
+def test_document_names_truth_prior_and_level_are_shown():
+    p, ends = two_class([1.0, -1.0], [0.0, -2.0], [2.0, 0.0])
+    figure = plots.plot_class_probabilities(
+        p, ends, ["No. 49", "$x$"], classes=["h", "m"], truth=["m", "h"], level=0.9, prior="phi ~ Dirichlet(2)"
+    )
+    text = shown(figure)
+    assert row_labels(figure.axes[0]) == ["No. 49", "$x$"]
+    assert "90% credible interval" in text
+    assert "phi ~ Dirichlet(2)" in text
+    assert {t.get_text() for t in figure.axes[0].get_legend().get_texts()} == {"truly h", "truly m"}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"probabilities": [[0.5, 0.6]]}, "sum to 1.1"),
+        ({"probabilities": [[0.5, np.nan]]}, "row 0, column 1 is nan"),
+        ({"probabilities": [0.5]}, "documents, classes"),
+        ({"intervals": [[[0.1, 0.2]]]}, "intervals must have shape"),
+        ({"intervals": [[[0.6, 0.4], [0.4, 0.6]]]}, "interval of row 0, column 0"),
+        ({"names": ["a", "b"]}, "names has 2 entries, 1 are needed"),
+        ({"classes": ["a", "b"], "target": "c"}, "class 'c' is not among"),
+        ({"level": 95}, "level must lie"),
+    ],
+)
+def test_bad_class_probabilities_are_named_in_one_line(change, words):
+    good = {"probabilities": [[0.5, 0.5]], "intervals": [[[0.4, 0.6], [0.4, 0.6]]]}
+    with pytest.raises(ValueError, match=words) as error:
+        plots.plot_class_probabilities(**(good | change))
+    assert "\n" not in str(error.value)
+
+
+# --- calibration ----------------------------------------------------------------------------------------------
+
+
+def test_calibration_draws_accuracy_counts_and_jeffreys_intervals():
+    p = np.array([[0.95, 0.05]] * 10 + [[0.3, 0.7]] * 4)
+    y = ["a"] * 9 + ["b"] + ["b"] * 2 + ["a"] * 2
+    figure = plots.plot_calibration(y, p, bins=10)
+    upper, lower = figure.axes
+    dots = next(line for line in upper.lines if line.get_marker() == "o")
+    np.testing.assert_allclose(dots.get_xydata(), [[0.7, 0.5], [0.95, 0.9]])
+    assert [bar.get_height() for bar in lower.patches if bar.get_height()] == [4, 10]
+    # Jeffreys, Beta(9.5, 1.5) at 2.5% and 97.5%, by scipy.stats.beta.ppf
+    np.testing.assert_allclose(upper.collections[0].get_segments()[1][:, 1], [0.6187, 0.9890], atol=5e-5)
+    ece = (4 * 0.2 + 10 * 0.05) / 14
+    assert f"expected calibration error {ece:.3f}" in shown(figure)
+    assert "14 documents, 78.6% right" in shown(figure)
+
+
+@pytest.mark.parametrize(
+    ("y", "p", "options", "words"),
+    [
+        (["a"], [[0.5, 0.5]], {}, "do not fit"),
+        (["a", "b"], [[0.5, 0.5]], {}, "do not fit"),
+        (["c"], [[0.5, 0.5]], {"classes": ["a", "b"]}, "c"),
+        (["a"], [[0.5, 0.5]], {"classes": ["a", "b"], "bins": 0}, "bins must be"),
+        ([None], [[0.5, 0.5]], {"classes": ["a", "b"]}, "missing label"),
+    ],
+)
+def test_bad_calibration_input_is_named(y, p, options, words):
+    with pytest.raises(ValueError, match=words):
+        plots.plot_calibration(y, p, **options)
+
+
+# --- all pictures ---------------------------------------------------------------------------------------------
+
+
+def test_pictures_need_no_pyplot_and_leave_settings_alone():
+    code = (
+        "import sys, matplotlib\n"
+        "matplotlib.rcParams.update({'font.size': 33, 'axes.facecolor': 'black'})\n"
+        "before = matplotlib.rcParams.copy()\n"
+        "import numpy as np\n"
+        "from bayesnb import plots\n"
+        "figure = plots.plot_calibration(['a', 'b'], np.array([[.9, .1], [.2, .8]]))\n"
+        "assert matplotlib.rcParams.copy() == before\n"
+        "assert figure.axes[0].get_facecolor()[:3] == (1, 1, 1)\n"
+        "assert figure.axes[0].get_yticklabels()[0].get_fontsize() < 12\n"
+        "print([m for m in ('matplotlib.pyplot', 'pymc', 'arviz', 'sklearn') if m in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_axes_have_labels_and_text_is_not_tiny():
+    p, ends = two_class([1.0, -1.0], [0.0, -2.0], [2.0, 0.0])
+    for figure in (
+        plots.plot_ratios(posterior()),
+        plots.plot_map_vs_laplace(posterior()),
+        plots.plot_shrinkage(posterior()),
+        plots.plot_class_probabilities(p, ends),
+        plots.plot_calibration(["a", "b"], p),
+    ):
+        assert figure.get_suptitle()
+        assert figure.axes[-1].get_xlabel()
+        assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= 8
+
+
+@pytest.mark.parametrize("exponent", [-9, -3, -1, 0, 1, 2, 12])
+def test_a_tick_of_the_odds_axis_stands_where_its_probability_is(exponent):
+    odds = 10.0 ** canvas.odds_position(exponent)
+    small = min(odds, 1 / odds) / (1 + min(odds, 1 / odds))
+    assert small == pytest.approx(0.5 if exponent == 0 else 10.0 ** -abs(exponent), rel=1e-9)
+
+
+def test_styles_of_the_user_come_back_after_an_error():
+    before = matplotlib.rcParams.copy()
+    with pytest.raises(ValueError, match="fitted"):
+        plots.plot_shrinkage(None)
+    assert matplotlib.rcParams.copy() == before
