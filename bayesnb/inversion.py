@@ -121,28 +121,38 @@ def complex_rise(a: np.ndarray, n: np.ndarray) -> np.ndarray:
 
 
 def upper_quantile(
-    total: LogGammaSum, tails: np.ndarray, start: np.ndarray, mean: np.ndarray, sd: np.ndarray
+    total: LogGammaSum, tail: float, start: np.ndarray, mean: np.ndarray, sd: np.ndarray
 ) -> np.ndarray:
-    """Points q of each row with P(L > q) = tail for each of some tails, shape (n, tails).
+    """Point q of each row with P(L > q) = tail, shape (n,).
 
     Parameters
     ----------
     total : LogGammaSum
         The sums, none of variance 0.
-    tails : ndarray, shape (tails,)
-        Probabilities above the points.
-    start : ndarray, shape (n, tails)
-        First guesses.
+    tail : float
+        Probability above the point.
+    start : ndarray, shape (n,)
+        First guess.
     mean, sd : ndarray, shape (n,)
         Of the sums.
     """
-    z = -special.ndtri(np.asarray(tails, float))
-    result = np.empty(start.shape)
-    n = len(total)
-    for rows, line in _lines(total, np.full(n, z.mean()), np.full(n, -np.log(np.min(tails))), mean, sd):
-        for i, tail in enumerate(tails):
-            guess = np.clip((start[:, i] - mean)[rows], -8 * sd[rows], (8 + abs(z[i])) * sd[rows])
-            result[rows, i] = mean[rows] + line.solve(tail, guess, sd[rows])
+    z = -special.ndtri(tail)
+    result = np.empty(len(total))
+    for rows, line in _lines(total, np.full(len(total), z), np.full(len(total), -np.log(tail)), mean, sd):
+        guess = np.clip((start - mean)[rows], -8 * sd[rows], (8 + abs(z)) * sd[rows])
+        result[rows] = mean[rows] + line.solve(tail, guess, sd[rows])
+    return result
+
+
+def upper_deviations(total: LogGammaSum, tails: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
+    """q - mean with P(L > q) = tail for many tails at once, to 0.1 % of the tail, shape (n, tails).
+
+    Tails from 1/2 down to 1e-5: tabulated every tenth of a standard deviation and interpolated in the log tail.
+    """
+    result = np.empty((len(total), len(tails)))
+    ones = np.ones(len(total))
+    for rows, line in _lines(total, 1.5 * ones, -np.log(np.min(tails)) * ones, mean, sd):
+        result[rows] = line.deviations(np.log(tails), sd[rows])
     return result
 
 
@@ -161,12 +171,12 @@ def _lines(total: LogGammaSum, z: np.ndarray, depth: np.ndarray, mean: np.ndarra
     # rounded to powers of sqrt 2, so that many rows share their nodes
     step = np.floor(2 * np.log2(tilt))
     depth = np.ceil(depth / 4) * 4
-    keys, group = np.unique(step + 1j * depth, return_inverse=True)
-    for g, key in enumerate(keys):
+    keys, group = np.unique(np.stack([step, depth, np.floor(np.log2(sd))]), axis=1, return_inverse=True)
+    for g, key in enumerate(keys.T):
         members = np.flatnonzero(group == g)
-        s0 = 2 ** (key.real / 2)
+        s0 = 2 ** (key[0] / 2)
         for rows in np.split(members, np.arange(_ROWS, len(members), _ROWS)):
-            yield rows, _Line.through(total.take(rows).transform(), s0, 2 * np.pi * s0 / (key.imag + _DIGITS), mean[rows])
+            yield rows, _Line.through(total.take(rows).transform(), s0, 2 * np.pi * s0 / (key[1] + _DIGITS), mean[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,6 +211,14 @@ class _Line:
     def _tail_and_density(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         kernel = self.value * np.exp(-y[:, None] * self.s)
         return kernel.real.sum(axis=1), (kernel @ self.s).real
+
+    def deviations(self, log_tails: np.ndarray, sd: np.ndarray) -> np.ndarray:
+        """Points of many tails, (n, tails); the kernel of the table is shared by the rows."""
+        y = np.arange(-1.5 * sd.min(), 15 * sd.max(), sd.min() / 10)
+        kernel = np.exp(-np.outer(self.s, y))
+        p = self.value.real @ kernel.real - self.value.imag @ kernel.imag
+        log_p = np.minimum.accumulate(np.log(np.maximum(p, 1e-300)), axis=1)
+        return np.stack([np.interp(-log_tails, -row, y) for row in log_p])
 
     def solve(self, tail: float, y: np.ndarray, sd: np.ndarray) -> np.ndarray:
         """Newton's method on the log tail, kept inside a bracket."""

@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 from scipy import special
 
-from bayesnb.inversion import LogGammaSum, upper_quantile
+from bayesnb.inversion import LogGammaSum, upper_deviations
 from bayesnb.quantiles import shapes, standardised, trusted
 
 _GENERATORS = {2039: 1487, 8191: 1604, 32749: 23895}
@@ -117,15 +117,16 @@ class Scores:
 
     def shares(self, rows: np.ndarray, n_points: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Chunks of rows with their class probabilities on the lattice, (chunk, K, N), classes by rank."""
+        nodes = {k: self._nodes_of(rows, k) for k in range(self.n_classes) if not self.plain[rows, k].all()}
         size = max(1, _CELLS // (self.n_classes * n_points))
         for chunk in np.split(rows, np.arange(size, len(rows), size)):
-            score = self._on_lattice(chunk, n_points)
+            score = self._on_lattice(chunk, n_points, nodes)
             score -= score.max(axis=1, keepdims=True)
             np.exp(score, out=score)
             score /= score.sum(axis=1, keepdims=True)
             yield chunk, score
 
-    def _on_lattice(self, rows: np.ndarray, n_points: int) -> np.ndarray:
+    def _on_lattice(self, rows: np.ndarray, n_points: int, nodes: dict[int, np.ndarray]) -> np.ndarray:
         # relative to the highest mean: scores of thousands of nats would lose digits
         top = self.mean[rows, self.rank[rows, 0]]
         result = np.empty((len(rows), self.n_classes, n_points))
@@ -136,20 +137,24 @@ class Scores:
             result[:, d] = np.stack([sd, sd * g1, sd * g2, sd * g1 * g1], axis=1) @ shape
             for one in np.unique(k[~self.plain[rows, k]]):
                 at = np.flatnonzero((k == one) & ~self.plain[rows, k])
-                result[at, d] = self._exact_nodes(rows[at], int(one)) @ interpolation
+                result[at, d] = nodes[int(one)][rows[at]] @ interpolation
             result[:, d] += (self.mean[rows, k] - top)[:, None]
         return result
 
+    def _nodes_of(self, rows: np.ndarray, k: int) -> np.ndarray:
+        """Exact quantiles less the mean at the Chebyshev nodes, (n, nodes), filled for the rows that need them."""
+        result = np.zeros((self.n, _NODES))
+        needed = rows[~self.plain[rows, k]]
+        result[needed] = self._exact_nodes(needed, k)
+        return result
+
     def _exact_nodes(self, rows: np.ndarray, k: int) -> np.ndarray:
-        """Quantiles less the mean at the Chebyshev nodes, (rows, nodes)."""
         law, mean, sd = self.terms(rows, k), self.mean[rows, k], self.sd[rows, k]
         z = _chebyshev()
         nodes = np.empty((len(rows), _NODES))
-        for side, part, sign in ((z >= 0, law, 1.0), (z < 0, law.negated(), -1.0)):
-            point = np.abs(z[side])
-            centre = sign * mean
-            found = upper_quantile(part, special.ndtr(-point), centre[:, None] + point * sd[:, None], centre, sd)
-            nodes[:, side] = sign * (found - centre[:, None])
+        up = z >= 0
+        nodes[:, up] = upper_deviations(law, special.ndtr(-z[up]), mean, sd)
+        nodes[:, ~up] = -upper_deviations(law.negated(), special.ndtr(z[~up]), -mean, sd)
         return nodes
 
 

@@ -54,7 +54,8 @@ def plot_agreement(
     """
     from bayesnb.agreement import check_agreement  # loads the sampler's libraries
 
-    posterior = _matching(tree, canvas.posterior_of(model))
+    whole = canvas.posterior_of(model)
+    posterior = _matching(tree, whole)
     check = check_agreement(tree, model) if agreement is None else agreement
     chosen = _most_telling(check, posterior) if parameters is None else [tuple(map(str, p)) for p in parameters]
     if not chosen:
@@ -63,8 +64,10 @@ def plot_agreement(
     columns = 3
     rows = -(-(len(chosen) + 1) // columns)
     head = f"Closed form and draws {verdict}"
-    subtitle = f"Curve: exact posterior; bars: {_size(tree)} draws. Largest |z| {check.max_z:.2f}, threshold "
-    subtitle += f"{check.threshold:.2f}; divergences: {check.n_divergences}. Prior: {posterior.prior.describe()}"
+    subtitle = (
+        f"Curve: exact posterior, dashed its mean; bars: {_size(tree)} draws. Largest |z| {check.max_z:.2f}, threshold "
+    )
+    subtitle += f"{check.threshold:.2f}; divergences: {check.n_divergences}. Prior: {whole.prior.describe()}"
     fig = canvas.figure(9, 2.3 * rows, head, subtitle)
     axes = fig.subplots(rows, columns, squeeze=False).ravel()
     for ax, name in zip(axes, chosen, strict=False):
@@ -159,6 +162,7 @@ def _margin_panel(ax: Axes, name: tuple[str, ...], draws: np.ndarray, exact: Bet
 
 def _score_panel(ax: Axes, check: Agreement) -> None:
     z = np.sort(check.table["z"].to_numpy(float))
+    lost = int((~np.isfinite(z)).sum())
     z = z[np.isfinite(z)]
     ax.plot(
         z, (np.arange(len(z)) + 0.5) / max(len(z), 1), color=canvas.colour(0), linewidth=0, marker=".", markersize=3
@@ -169,6 +173,6 @@ def _score_panel(ax: Axes, check: Agreement) -> None:
     ax.set_xlim(-reach, reach)
     ax.set_ylim(0, 1)
     ax.grid()
-    ax.set_title(f"{len(z):,} comparisons, all z scores")
+    ax.set_title(f"{len(z):,} z scores" + (f" and {lost} infinite" if lost else ", all comparisons"))
     ax.set_xlabel("z; dashed: threshold")
     ax.set_ylabel("share below")

@@ -67,9 +67,8 @@ def equal_tailed(cumulants: np.ndarray, terms: Terms, level: float) -> tuple[np.
     rows = np.flatnonzero((sd > 0) & ~trusted(z, g1, g2))
     if len(rows):
         law, centre, scale = terms(rows), mean[rows], sd[rows]
-        tails = np.array([tail])
-        high[rows] = upper_quantile(law, tails, high[rows, None], centre, scale)[:, 0]
-        low[rows] = -upper_quantile(law.negated(), tails, -low[rows, None], -centre, scale)[:, 0]
+        high[rows] = upper_quantile(law, tail, high[rows], centre, scale)
+        low[rows] = -upper_quantile(law.negated(), tail, -low[rows], -centre, scale)
     # two medians found apart may differ by rounding
     return np.minimum(low, high), np.maximum(low, high)
 

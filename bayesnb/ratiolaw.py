@@ -208,8 +208,11 @@ def _quantile(below: Array, above: Array, pairs: Pairs, sides: Sides, gammas: Ga
 def _matched_gammas(pairs: Pairs) -> tuple[Array, Array, Array]:
     """Shapes of log-gammas with the variances of the two log phi, and what to add to have their mean difference."""
     shapes = [inverse_trigamma(trigamma_drop(a, b)) for a, b in ((pairs.a1, pairs.b1), (pairs.a2, pairs.b2))]
-    shift = log_ratio_mean(pairs.a1, pairs.b1, pairs.a2, pairs.b2)
-    return shapes[0], shapes[1], shift - special.digamma(shapes[0]) + special.digamma(shapes[1])
+    means = [
+        digamma_drop(a, b) - special.digamma(g)
+        for a, b, g in zip((pairs.a1, pairs.a2), (pairs.b1, pairs.b2), shapes, strict=True)
+    ]
+    return shapes[0], shapes[1], means[0] - means[1]
 
 
 def _beta_prime_tail(p: Array, a1: Array, a2: Array, shift: Array) -> Array:

@@ -11,9 +11,11 @@ import pytest
 from matplotlib.text import Text
 
 from bayesnb import canvas, plots
+from bayesnb.agreement import check_agreement
 from bayesnb.contrast import token_ratios
 from bayesnb.events import bernoulli, multinomial
 from bayesnb.events.theta import ClassPrior
+from bayesnb.sampling import to_tree
 
 TOKENS = ["free", "$$", "_x^", "meeting", "a\tb", ""]
 COUNTS = [[1, 0, 2, 30, 4, 5], [40, 12, 3, 0, 4, 5]]
@@ -313,6 +315,73 @@ def test_calibration_draws_accuracy_counts_and_jeffreys_intervals():
 def test_bad_calibration_input_is_named(y, p, options, words):
     with pytest.raises(ValueError, match=words):
         plots.plot_calibration(y, p, **options)
+
+
+# --- draws ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def tree():
+    return to_tree(posterior(), draws=500, seed=0)
+
+
+def test_bars_have_the_area_and_curves_the_mean_of_the_posterior(tree):
+    figure = plots.plot_agreement(tree, posterior(), parameters=[("phi", "spam", "$$"), ("theta", "ham")])
+    phi, theta, _ = figure.axes
+    for ax, mean in ((phi, posterior().phi.mean()[1, 1]), (theta, posterior().theta.mean()[0])):
+        assert sum(bar.get_width() * bar.get_height() for bar in ax.patches) == pytest.approx(1)
+        curve, line = ax.lines
+        x, density = curve.get_data()
+        assert np.trapezoid(density, x) == pytest.approx(1, abs=1e-3)  # drawn over 99.98% of it
+        assert np.trapezoid(x * density, x) == pytest.approx(mean, rel=2e-3)
+        assert line.get_xdata()[0] == pytest.approx(mean)
+
+
+def test_every_z_score_is_drawn_against_the_threshold(tree):
+    check = check_agreement(tree, posterior())
+    ax = plots.plot_agreement(tree, posterior(), agreement=check).axes[-1]
+    dots = next(line for line in ax.lines if line.get_marker() == ".")
+    np.testing.assert_array_equal(np.sort(check.table["z"]), dots.get_xdata())
+    assert {line.get_xdata()[0] for line in ax.lines if line is not dots} == {check.threshold, -check.threshold}
+
+
+def test_the_worst_parameter_and_the_most_probable_token_are_chosen(tree):
+    check = check_agreement(tree, posterior())
+    worst = check.table.iloc[int(check.table["z"].abs().argmax())]
+    titles = [ax.get_title(loc="left") for ax in plots.plot_agreement(tree, posterior(), agreement=check).axes]
+    name = [worst["class"], *canvas.readable([worst["token"]])] if worst["parameter"] == "phi" else [worst["class"]]
+    assert f"{worst['parameter']}: {', '.join(name)}" in titles
+    assert "phi: ham, meeting" in titles  # 30 of 42, the largest phi
+
+
+def test_the_verdict_is_in_the_title(tree):
+    assert "agree" in plots.plot_agreement(tree, posterior()).get_suptitle()
+    other = posterior(counts=np.multiply(COUNTS, 3))
+    assert "do not agree" in plots.plot_agreement(tree, other).get_suptitle()
+
+
+def test_draws_of_chosen_tokens_are_compared_with_the_lumped_posterior():
+    small = to_tree(posterior(), draws=500, tokens=["free", "meeting"])
+    figure = plots.plot_agreement(small, posterior(), parameters=[("phi", "ham", "other")])
+    assert figure.get_suptitle() == "Closed form and draws agree"
+    # the other four tokens: 2 + 0 + 2 + 2 + 2 + 4 + 2 + 5 of 42 + 6 * 2
+    assert figure.axes[0].lines[1].get_xdata()[0] == pytest.approx(19 / 54)
+    assert "phi ~ Dirichlet(2)" in shown(figure)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ([], "parameters is empty"),
+        ([("mu", "ham")], "not in the draws"),
+        ([("phi", "ham")], "not in the draws"),
+        ([("phi", "ham", "nothere")], "no token 'nothere'"),
+        ([("theta", "eggs")], "no class 'eggs'"),
+    ],
+)
+def test_unknown_parameters_are_named(tree, parameters, words):
+    with pytest.raises(ValueError, match=words):
+        plots.plot_agreement(tree, posterior(), parameters=parameters)
 
 
 # --- all pictures ---------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import pytest
 from matplotlib.figure import Figure as Picture
 
 from bayesnb import plots, report
+from bayesnb.agreement import Agreement
 from bayesnb.comparison import compare_estimates
 from bayesnb.contrast import token_ratios
 from bayesnb.corpus import Corpus
@@ -288,6 +289,17 @@ def test_probabilities_near_1_keep_their_distance_from_it():
     keys = [float(cell["data-v"]) for cell in reader.all("td") if "data-v" in cell]
     assert keys[:3] == pytest.approx(np.log([1e12, 1e9, 1e15]), rel=1e-9)
     assert "lower 90%" in reader.texts("th")
+
+
+def test_disagreement_is_said_with_its_reasons_and_largest_difference_first():
+    row = {"parameter": "phi", "class": "ham", "token": EVIL, "quantity": "phi", "sampled": 0.1, "exact": 0.2}
+    table = pd.DataFrame([row | {"z": 0.5}, row | {"z": -9.25}])
+    reader = section(report.agreement_section(Agreement(table, 5.5, 3, ("one mean is off",))))
+    facts = dict(zip(reader.texts("dt"), reader.texts("dd"), strict=True))
+    assert facts["Agree"] == "no"
+    assert facts["Divergences"] == "3"
+    assert "It failed: one mean is off." in reader.texts("p")
+    assert [text for text in reader.texts("td") if text in ("0.5", "−9.25")] == ["−9.25", "0.5"]
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,8 @@ def shown(value: Any) -> str:
     if isinstance(value, (int, np.integer)):
         return str(int(value))
     if isinstance(value, (float, np.floating)):
-        return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e6 else f"{value:.4g}"
+        x = float(value)
+        return f"{x:.0f}" if x.is_integer() and abs(x) < 1e6 else f"{x:.4g}"
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))
 
 

@@ -162,9 +162,8 @@ def ratios(
         for r in shown.itertuples()
     ]  # fmt: skip
     output.say(f"phi_{numerator} / phi_{denominator}: posterior median and {level:.0%} interval; prior: {prior}")
-    output.print_table(
-        ("token", str(numerator), str(denominator), "median", "lower", "upper", "P(ratio>1)"), rows
-    )  # fmt: skip
+    columns = ("token", str(numerator), str(denominator), "median", "lower", "upper", "P(ratio>1)")
+    output.print_table(columns, cells)
 
 
 def _order(table: Any) -> np.ndarray:
