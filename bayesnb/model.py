@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from bayesnb import events, validate
-from bayesnb.events.base import CountPosterior, CountStatistics
+from bayesnb.events.base import CountStatistics, Posterior
 from bayesnb.events.theta import ClassPrior
 
 
@@ -49,7 +49,7 @@ class Settings:
         X = validate.counts(X, name, columns)
         return validate.presence(X, 0.0, name, columns) if self.binary else X
 
-    def posterior(self, state: State) -> CountPosterior:
+    def posterior(self, state: State) -> Posterior:
         """Posterior of a state under these settings; the prior is formed here, never stored in the totals."""
         event = events.find(self.event)
         theta = ClassPrior.resolve(self.class_prior, state.classes, fit_prior=self.fit_prior)
@@ -121,13 +121,10 @@ class State:
             raise ValueError(f"cannot unlearn class {unknown[0]!r}: it was never learnt")
         left = self._combined(other, self._subtract)
         keep = np.ones(len(left.classes), bool) if self.closed else left.statistics.class_count > 0
-        held = left.statistics.feature_count.any(axis=0)
-        if self.fixed or held.all():
-            held = np.ones(len(left.tokens), bool)
+        held = np.ones(len(left.tokens), bool) if self.fixed else left.statistics.held
         if keep.all() and held.all():
             return left
-        f = left.statistics.feature_count[np.ix_(keep, held)]
-        statistics = type(self.statistics)(left.statistics.class_count[keep], f)
+        statistics = left.statistics.select(keep, held)
         return replace(left, statistics=statistics, classes=left.classes[keep], tokens=left.tokens[held])
 
     def _subtract(self, mine: CountStatistics, theirs: CountStatistics) -> CountStatistics:
@@ -156,10 +153,7 @@ class State:
         if classes is self.classes and tokens is self.tokens:
             return self.statistics
         rows, columns = _positions(self.classes, classes), _positions(self.tokens, tokens)
-        n, f = np.zeros(len(classes)), np.zeros((len(classes), len(tokens)))
-        n[rows] = self.statistics.class_count
-        f[np.ix_(rows, columns)] = self.statistics.feature_count
-        return type(self.statistics)(n, f)
+        return self.statistics.spread(rows, len(classes), columns, len(tokens))
 
 
 def class_codes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:

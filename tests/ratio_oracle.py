@@ -45,7 +45,7 @@ def by_betainc(r, a1, b1, a2, b2):
 
 
 def direction(a1, b1, a2, b2):
-    """P(phi_1 > phi_2) for whole a2 and b2, a sum of positive terms: at least a2 of n uniform points lie below phi_1."""
+    """P(phi_1 > phi_2) for whole a2 and b2: at least a2 of a2 + b2 - 1 uniform points lie below phi_1."""
     with mp.workdps(30):
         a1, b1 = mp.mpf(a1), mp.mpf(b1)
         n, k, total = int(a2 + b2) - 1, int(a2), mp.mpf(0)

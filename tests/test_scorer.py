@@ -137,6 +137,13 @@ def test_a_document_impossible_under_one_class_is_certain(event):
         assert row.tolist() == [0, 1]
 
 
+def test_a_token_that_every_document_has_may_not_be_absent():
+    """Bernoulli mle: ham always has aa, so a document without it is certainly spam, though ham knows its bb."""
+    state = learn_texts(["aa bb", "aa", "bb", ""], ["ham", "ham", "spam", "spam"], "bernoulli")
+    scorer = Scorer(storage.Model(Settings(event="bernoulli", estimate="mle"), state, tokens="words"))
+    assert scorer.score("bb").tolist() == scorer.predict_proba(["bb"])[0].tolist() == [0, 1]
+
+
 def test_a_threshold_counts_as_in_bulk():
     """Bernoulli over texts: present is above the threshold, also where it is none or negative."""
     state = text_model(event="bernoulli").state

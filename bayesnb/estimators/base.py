@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesnb import storage, validate
-from bayesnb.events.base import CountPosterior
+from bayesnb.events.base import Posterior
 from bayesnb.model import Settings, State
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
     threads may predict while one learns.
     """
 
-    posterior_: CountPosterior
+    posterior_: Any  # a Posterior of the event model
     classes_: np.ndarray
     _state: State
 
@@ -293,11 +293,11 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
             )
         return known.classes if known.closed else None
 
-    def _adopt(self, state: State, posterior: CountPosterior) -> Self:
+    def _adopt(self, state: State, posterior: Posterior) -> Self:
         self._state, self.classes_, self.posterior_ = state, posterior.classes, posterior
         return self
 
-    def _scored(self, X: Any) -> tuple[CountPosterior, Settings, Any]:
+    def _scored(self, X: Any) -> tuple[Any, Settings, Any]:
         check_is_fitted(self, "posterior_")
         settings = self._settings()
         posterior = self.posterior_
@@ -341,7 +341,7 @@ class MatrixClassifier(PosteriorClassifier):
         return tags
 
 
-def _warn_of_impossible_classes(posterior: CountPosterior, estimate: str) -> None:
+def _warn_of_impossible_classes(posterior: Posterior, estimate: str) -> None:
     """A declared class without documents has mode 0: true of the mode, and rarely what its user wants."""
     if posterior.prior.theta.known is not None or (posterior.statistics.class_count > 0).all():
         return

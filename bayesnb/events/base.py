@@ -17,7 +17,7 @@ from bayesnb.events.statistics import CountStatistics
 from bayesnb.families import Dirichlet, NoModeError, Point
 from bayesnb.validate import _plain
 
-__all__ = ["CountPosterior", "CountStatistics", "LogTable", "normalise"]
+__all__ = ["CountPosterior", "CountStatistics", "LogTable", "Posterior", "normalise"]
 
 
 class LogTable:
@@ -60,17 +60,17 @@ def _finite(log_p: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
 
 
 @dataclass(frozen=True, eq=False)
-class CountPosterior(ABC):
-    """p(theta, phi | D) in closed form.
+class Posterior(ABC):
+    """p(theta, parameters | D) in closed form: what every event model shares.
 
     Parameters
     ----------
     prior : Prior
-        Of theta and phi.
+        Of theta and of the event model's parameters.
     statistics : Statistics
         Totals of the data.
     classes, tokens : array_like, optional
-        Names of the classes (K,) and tokens (V,); by default their numbers.
+        Names of the classes (K,) and tokens or columns (V,); by default their numbers.
     """
 
     prior: Any
@@ -81,10 +81,10 @@ class CountPosterior(ABC):
     event: ClassVar[str]
 
     def __post_init__(self) -> None:
-        k, v = self.statistics.feature_count.shape
+        k, v = self.statistics.n_classes, self.statistics.n_tokens
         for what, shape, expected in (
             ("theta", (self.prior.theta.n_classes,), (k,)),
-            ("phi", self.prior.shape, (k, v)),
+            (self.prior.of, self.prior.shape, (k, v)),
         ):
             if shape != expected:
                 raise ValueError(f"the prior of {what} has shape {shape}, the statistics need {expected}")
@@ -95,6 +95,86 @@ class CountPosterior(ABC):
     def theta(self) -> Dirichlet | Point:
         """Distribution of the class probabilities, shape (K,)."""
         return self.prior.theta.posterior(self.statistics.class_count)
+
+    @abstractmethod
+    def require(self, estimate: str) -> None:
+        """Raise a ValueError now, where the estimate does not exist for these data."""
+
+    @abstractmethod
+    def log_likelihood(self, X: Any, estimate: str = "map") -> np.ndarray:
+        """Log p(x_i | y_i = k), shape (N, K)."""
+
+    @abstractmethod
+    def _log_evidence(self) -> float:
+        """Log evidence of the documents given their labels."""
+
+    @abstractmethod
+    def _draw(self, rng: np.random.Generator, draws: int) -> dict[str, np.ndarray]:
+        """Independent draws of the event model's parameters, each of shape (draws, K, V)."""
+
+    def theta_hat(self, estimate: str = "map") -> np.ndarray:
+        """Estimated class probabilities, shape (K,); ValueError where the estimate does not exist."""
+        validate.estimate(estimate)
+        return self.prior.theta.estimate(self.statistics.class_count, estimate, self.classes)
+
+    def log_theta(self, estimate: str = "map") -> np.ndarray:
+        """Log of `theta_hat`, shape (K,); -inf where it is 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.theta_hat(estimate))
+
+    def log_joint(self, X: Any, estimate: str = "map", power: float = 1.0) -> np.ndarray:
+        """Log p(y_i = k) + power * log p(x_i | y_i = k), shape (N, K)."""
+        log_theta = self.log_theta(estimate)
+        likelihood = self.log_likelihood(X, estimate)
+        return log_theta + (likelihood if power == 1 else power * likelihood)
+
+    def log_proba(self, X: Any, estimate: str = "map", power: float = 1.0) -> np.ndarray:
+        """Log P(y_i = k | x_i), shape (N, K); rows of its exponential sum to 1.
+
+        Raises
+        ------
+        ValueError
+            A document has probability 0 under every class, so that its class probabilities are 0/0.
+        """
+        return normalise(self.log_joint(X, estimate, power))
+
+    def log_predictive(self, X: Any) -> np.ndarray:
+        """Log p(x_i | y_i = k, D) with the parameters integrated out, shape (N, K)."""
+        return self.log_likelihood(X, "predictive")
+
+    def log_evidence(self) -> float:
+        """Log p(labels, documents | prior), with theta and the parameters integrated out.
+
+        Of token sequences, without multinomial coefficient.
+        """
+        return self.prior.theta.log_evidence(self.statistics.class_count) + self._log_evidence()
+
+    def draw(self, draws: int = 1000, chains: int = 4, seed: Any = 0) -> dict[str, np.ndarray]:
+        """Exact, independent draws in the shape that ArviZ expects.
+
+        Returns
+        -------
+        dict
+            ``theta`` (chains, draws, K) and each parameter, such as ``phi``, (chains, draws, K, V).
+        """
+        drawn: dict[str, np.ndarray] = {}
+        for chain, rng in enumerate(np.random.default_rng(seed).spawn(chains)):
+            for name, values in ({"theta": self.theta.draw(rng, (draws,))} | self._draw(rng, draws)).items():
+                drawn.setdefault(name, np.empty((chains, *values.shape)))[chain] = values
+        return drawn
+
+    def class_index(self, label: Any) -> int:
+        """Position of a class label; ValueError that lists the classes where there is none such."""
+        return _position(self.classes, label, "class", "classes")
+
+    def token_index(self, token: Any) -> int:
+        """Position of a token; ValueError where the vocabulary has none such."""
+        return _position(self.tokens, token, "token", "vocabulary")
+
+
+@dataclass(frozen=True, eq=False)
+class CountPosterior(Posterior):
+    """p(theta, phi | D) of the event models over counts."""
 
     @property
     @abstractmethod
@@ -117,14 +197,6 @@ class CountPosterior(ABC):
     @abstractmethod
     def _log_predictive(self, X: sparse.csr_array) -> np.ndarray: ...
 
-    @abstractmethod
-    def _log_evidence_phi(self) -> float: ...
-
-    def theta_hat(self, estimate: str = "map") -> np.ndarray:
-        """Estimated class probabilities, shape (K,); ValueError where the estimate does not exist."""
-        validate.estimate(estimate)
-        return self.prior.theta.estimate(self.statistics.class_count, estimate, self.classes)
-
     def phi_hat(self, estimate: str = "map") -> np.ndarray:
         """Estimated token probabilities, shape (K, V).
 
@@ -145,11 +217,6 @@ class CountPosterior(ABC):
         if estimate == "mle" or (estimate == "map" and self.prior.lowest <= 1):
             self.phi_hat(estimate)
 
-    def log_theta(self, estimate: str = "map") -> np.ndarray:
-        """Log of `theta_hat`, shape (K,); -inf where it is 0."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.theta_hat(estimate))
-
     def log_likelihood(self, X: Any, estimate: str = "map") -> np.ndarray:
         """Log p(x_i | y_i = k) of the token sequence, without multinomial coefficient, shape (N, K)."""
         X = self._document(X)
@@ -157,53 +224,8 @@ class CountPosterior(ABC):
             return self._log_predictive(X)
         return self._explained(self._table, estimate).score(X)
 
-    def log_joint(self, X: Any, estimate: str = "map", power: float = 1.0) -> np.ndarray:
-        """Log p(y_i = k) + power * log p(x_i | y_i = k), shape (N, K)."""
-        log_theta = self.log_theta(estimate)
-        likelihood = self.log_likelihood(X, estimate)
-        return log_theta + (likelihood if power == 1 else power * likelihood)
-
-    def log_proba(self, X: Any, estimate: str = "map", power: float = 1.0) -> np.ndarray:
-        """Log P(y_i = k | x_i), shape (N, K); rows of its exponential sum to 1.
-
-        Raises
-        ------
-        ValueError
-            A document has probability 0 under every class, so that its class probabilities are 0/0.
-        """
-        return normalise(self.log_joint(X, estimate, power))
-
-    def log_predictive(self, X: Any) -> np.ndarray:
-        """Log p(x_i | y_i = k, D) with phi integrated out, shape (N, K)."""
-        return self._log_predictive(self._document(X))
-
-    def log_evidence(self) -> float:
-        """Log p(labels, token sequences | prior), with theta and phi integrated out; no multinomial coefficient."""
-        return self.prior.theta.log_evidence(self.statistics.class_count) + self._log_evidence_phi()
-
-    def draw(self, draws: int = 1000, chains: int = 4, seed: Any = 0) -> dict[str, np.ndarray]:
-        """Exact, independent draws in the shape that ArviZ expects.
-
-        Returns
-        -------
-        dict
-            ``theta`` (chains, draws, K) and ``phi`` (chains, draws, K, V).
-        """
-        streams = np.random.default_rng(seed).spawn(chains)
-        shape = self.statistics.feature_count.shape
-        theta, phi = np.empty((chains, draws, shape[0])), np.empty((chains, draws, *shape))
-        for chain, rng in enumerate(streams):
-            theta[chain] = self.theta.draw(rng, (draws,))
-            phi[chain] = self.phi.draw(rng, (draws,))
-        return {"theta": theta, "phi": phi}
-
-    def class_index(self, label: Any) -> int:
-        """Position of a class label; ValueError that lists the classes where there is none such."""
-        return _position(self.classes, label, "class", "classes")
-
-    def token_index(self, token: Any) -> int:
-        """Position of a token; ValueError where the vocabulary has none such."""
-        return _position(self.tokens, token, "token", "vocabulary")
+    def _draw(self, rng: np.random.Generator, draws: int) -> dict[str, np.ndarray]:
+        return {"phi": self.phi.draw(rng, (draws,))}
 
     def _document(self, X: Any) -> sparse.csr_array:
         X = self.statistics.document(validate.counts(X, type(self).__name__, self.tokens))

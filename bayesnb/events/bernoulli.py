@@ -64,6 +64,8 @@ class Prior:
     phi: Beta
     smoothing: np.ndarray | None = None
 
+    of: ClassVar[str] = "phi"
+
     def __post_init__(self) -> None:
         if not isinstance(self.phi, Beta):
             raise ValueError("the prior of the Bernoulli model's phi is a Beta(a, b) of shape (K, V)")
@@ -150,7 +152,7 @@ class Posterior(CountPosterior):
     def _log_predictive(self, X: sparse.csr_array) -> np.ndarray:
         return self._table("mean").score(X)
 
-    def _log_evidence_phi(self) -> float:
+    def _log_evidence(self) -> float:
         prior, n = self.prior.phi, self.statistics.feature_count
         total = np.broadcast_to(self.statistics.class_count[:, None], n.shape)
         hits = log_rising(prior.a, n) + log_rising(prior.b, self._absent)

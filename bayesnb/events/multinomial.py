@@ -50,6 +50,8 @@ class Prior:
     phi: np.ndarray
     smoothing: np.ndarray | None = None
 
+    of: ClassVar[str] = "phi"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "phi", validate.concentration(self.phi, "prior"))
 
@@ -132,7 +134,7 @@ class Posterior(CountPosterior):
             total[:, k] = np.bincount(row, hits, X.shape[0]) - log_rising(total_k, length)
         return total
 
-    def _log_evidence_phi(self) -> float:
+    def _log_evidence(self) -> float:
         a, n = self.prior.phi, self.statistics.feature_count
         seen = n > 0
         return float(log_rising(a[seen], n[seen]).sum() - log_rising(a.sum(axis=1), n.sum(axis=1)).sum())

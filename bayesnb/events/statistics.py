@@ -99,6 +99,22 @@ class CountStatistics:
         """V."""
         return self.feature_count.shape[1]
 
+    @property
+    def held(self) -> np.ndarray:
+        """Which tokens any document holds, shape (V,), bool."""
+        return self.feature_count.any(axis=0)
+
+    def select(self, classes: np.ndarray, tokens: np.ndarray) -> Self:
+        """Totals of some classes and tokens only, given as masks or positions."""
+        return type(self)(self.class_count[classes], self.feature_count[classes][:, tokens])
+
+    def spread(self, classes: np.ndarray, n_classes: int, tokens: np.ndarray, n_tokens: int) -> Self:
+        """The same totals laid out over more classes and tokens: class k goes to row ``classes[k]``."""
+        n, f = np.zeros(n_classes), np.zeros((n_classes, n_tokens))
+        n[classes] = self.class_count
+        f[np.ix_(classes, tokens)] = self.feature_count
+        return type(self)(n, f)
+
     def __add__(self, other: Self) -> Self:
         self._refuse_other_shape(other)
         return type(self)(self.class_count + other.class_count, self.feature_count + other.feature_count)
