@@ -44,7 +44,7 @@ class ClassLaw:
         if len(self.live) == 1:
             result[:, self.live[0]] = 1.0
         elif len(self.live) == 2:
-            a, b = self.live
+            a, b = self._two
             low, high = equal_tailed(self._pair_cumulants, self._pair_terms(a, b), level)
             expit(low, out=result[:, a, 0])
             expit(high, out=result[:, a, 1])
@@ -60,7 +60,7 @@ class ClassLaw:
         if len(self.live) == 1:
             result[:, self.live[0]] = 1.0
         elif len(self.live) == 2:
-            a, b = self.live
+            a, b = self._two
             result[:, a], result[:, b] = probability_positive(self._pair_cumulants, self._pair_terms(a, b))
         else:
             self._several_largest(result)
@@ -68,9 +68,13 @@ class ClassLaw:
 
     # --- two classes ----------------------------------------------------------------------------------------
 
+    @property
+    def _two(self) -> tuple[int, int]:
+        return int(self.live[0]), int(self.live[1])
+
     @cached_property
     def _pair_cumulants(self) -> np.ndarray:
-        a, b = self.live
+        a, b = self._two
         return difference_cumulants(self.posterior, self.documents, a, b, 4)
 
     def _pair_terms(self, a: int, b: int, among: np.ndarray | None = None) -> Terms:
@@ -87,7 +91,7 @@ class ClassLaw:
     @cached_property
     def _scores(self) -> Scores:
         cumulants = score_cumulants(self.posterior, self.documents)[:, :, self.live]
-        return Scores(cumulants, lambda rows, k: self._terms(rows, self.live[k]))
+        return Scores(cumulants, lambda rows, k: self._terms(rows, int(self.live[k])))
 
     def _several_intervals(self, result: np.ndarray, level: float) -> None:
         scores = self._scores
@@ -95,7 +99,7 @@ class ClassLaw:
         rest = np.flatnonzero(~alone.all(axis=1))
         result[np.ix_(rest, self.live)] = share_interval(scores, rest, level)
         for rows, k, r in _groups(rival, alone):
-            terms = self._pair_terms(self.live[k], self.live[r], rows)
+            terms = self._pair_terms(int(self.live[k]), int(self.live[r]), rows)
             low, high = equal_tailed(_difference(scores.cumulants[rows], k, r), terms, level)
             result[rows, self.live[k], 0], result[rows, self.live[k], 1] = expit(low), expit(high)
 
@@ -109,7 +113,7 @@ class ClassLaw:
         chosen = np.zeros((len(low), scores.n_classes), bool)
         chosen[np.arange(len(low)), low] = clear
         for rows, k, r in _groups(np.where(chosen, high[:, None], 0), chosen):
-            terms = self._pair_terms(self.live[k], self.live[r], rows)
+            terms = self._pair_terms(int(self.live[k]), int(self.live[r]), rows)
             above, below = probability_positive(_difference(scores.cumulants[rows], k, r), terms)
             result[rows, self.live[k]], result[rows, self.live[r]] = above, below
 

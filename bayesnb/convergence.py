@@ -29,7 +29,8 @@ def effective_size(x: np.ndarray) -> np.ndarray:
     halves = _halves(x)
     with np.errstate(invalid="ignore", divide="ignore"):
         parts = [_geyer(halves[..., i : i + _CELLS]) for i in range(0, x.shape[-1], _CELLS)]
-    return np.concatenate(parts) if parts else np.empty(0)
+    # draws that stand still: rounding of their mean would look like independent noise
+    return np.where(np.ptp(x, axis=(0, 1)) == 0, np.nan, np.concatenate(parts))
 
 
 def r_hat(x: np.ndarray) -> np.ndarray:

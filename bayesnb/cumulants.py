@@ -116,7 +116,10 @@ def score_cumulants(posterior: CountPosterior, documents: Documents, orders: int
     parts = [tables(posterior, m) for m in range(1, orders + 1)]
     total = documents.sums([part.token for part in parts])
     for m, part in enumerate(parts, start=1):
-        total[:, m - 1] -= documents.length[:, None] ** m * part.length
+        taken = documents.length[:, None] ** m * part.length
+        total[:, m - 1] -= taken
+        if m == 2:
+            _drop_rounding(total[:, 1], taken)
         total[:, m - 1] += part.constant
         total[:, m - 1] *= documents.power**m
         total[:, m - 1] += part.theta
@@ -134,10 +137,17 @@ def difference_cumulants(posterior: CountPosterior, documents: Documents, a: int
         column = total[:, m]
         if (part.length != 0).any():
             column -= raised * _signed(part.length, m, a, b)
+            if m == 1:
+                _drop_rounding(column, raised * _signed(part.length, m, a, b))
         column += _signed(part.constant, m, a, b)
         column *= documents.power ** (m + 1)
         column += _signed(part.theta, m, a, b)
     return total
+
+
+def _drop_rounding(variance: np.ndarray, taken: np.ndarray) -> None:
+    """Where a total's variance is all but equal to its only cell's, phi is known and their difference is rounding."""
+    variance[variance <= 1e-13 * taken] = 0.0
 
 
 def _signed(part: np.ndarray, m: int, a: int, b: int) -> np.ndarray:
@@ -154,8 +164,11 @@ def score_terms(posterior: CountPosterior, X: sparse.csr_array, a: int, b: int |
     if b is not None:
         parts.append(_class_terms(posterior, X, b, power).negated())
     shared = [np.concatenate(part) for part in zip(*(part.shared for part in parts), strict=True)]
-    joined = [np.concatenate([getattr(part, name) for part in parts]) for name in ("row", "c", "step", "weight")]
-    return LogGammaSum(*joined, sum(part.shift for part in parts), tuple(shared))  # type: ignore[arg-type]
+    row, c, step, weight = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("row", "c", "step", "weight")
+    )
+    shift = np.sum([part.shift for part in parts], axis=0)
+    return LogGammaSum(row, c, step, weight, shift, (shared[0], shared[1], shared[2]))
 
 
 def _class_terms(posterior: CountPosterior, X: sparse.csr_array, k: int, power: float) -> LogGammaSum:

@@ -120,9 +120,7 @@ def complex_rise(a: np.ndarray, n: np.ndarray) -> np.ndarray:
     return result
 
 
-def upper_quantile(
-    total: LogGammaSum, tail: float, start: np.ndarray, mean: np.ndarray, sd: np.ndarray
-) -> np.ndarray:
+def upper_quantile(total: LogGammaSum, tail: float, start: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
     """Point q of each row with P(L > q) = tail, shape (n,).
 
     Parameters
@@ -145,7 +143,7 @@ def upper_quantile(
 
 
 def upper_deviations(total: LogGammaSum, tails: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
-    """q - mean with P(L > q) = tail for many tails at once, to 0.1 % of the tail, shape (n, tails).
+    """Points less the mean, q - mean with P(L > q) = tail, for many tails at once, to 0.1 % of the tail, shape (n, tails).
 
     Tails from 1/2 down to 1e-5: tabulated every tenth of a standard deviation and interpolated in the log tail.
     """
@@ -161,7 +159,7 @@ def upper_tail(total: LogGammaSum, point: np.ndarray, mean: np.ndarray, sd: np.n
     z = np.minimum((point - mean) / sd, 30.0)
     result = np.empty(len(total))
     for rows, line in _lines(total, z, 1 + np.maximum(z, 0) ** 2 / 2, mean, sd):
-        result[rows] = np.clip(line.tail(((point - mean)[rows])), 0.0, 1.0)
+        result[rows] = np.clip(line.tail((point - mean)[rows]), 0.0, 1.0)
     return result
 
 

@@ -72,7 +72,7 @@ class Scores:
     def __init__(self, cumulants: np.ndarray, terms: ScoreTerms) -> None:
         self.cumulants, self.terms = cumulants, terms
         self.n, _, self.n_classes = cumulants.shape
-        self.mean, self.sd = cumulants[:, 0], np.sqrt(cumulants[:, 1])
+        self.mean, self.sd = cumulants[:, 0], np.sqrt(np.maximum(cumulants[:, 1], 0))
         self.g1, self.g2 = standardised(cumulants)
         self.rank = np.argsort(-self.mean, axis=1, kind="stable")
         # the bulk decides: beyond 2 sd the map may be less exact

@@ -142,7 +142,7 @@ def _margin(posterior: CountPosterior, name: tuple[str, ...]) -> Beta:
     margin = family.marginal() if isinstance(family, Dirichlet) else family
     k = _names_of(posterior.classes, "classes").index(name[1])
     at: tuple[int, ...] = (k,) if name[0] == "theta" else (k, _names_of(posterior.tokens, "tokens").index(name[2]))
-    return Beta(margin.b[at], margin.a[at])
+    return Beta(margin.a[at], margin.b[at])
 
 
 def _margin_panel(ax: Axes, name: tuple[str, ...], draws: np.ndarray, exact: Beta) -> None:

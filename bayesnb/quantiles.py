@@ -62,7 +62,7 @@ def equal_tailed(cumulants: np.ndarray, terms: Terms, level: float) -> tuple[np.
     tail = (1 - level) / 2
     z = -special.ndtri(tail)
     g1, g2 = standardised(cumulants)
-    mean, sd = cumulants[:, 0], np.sqrt(cumulants[:, 1])
+    mean, sd = cumulants[:, 0], np.sqrt(np.maximum(cumulants[:, 1], 0))
     low, high = mean + sd * cornish_fisher(-z, g1, g2), mean + sd * cornish_fisher(z, g1, g2)
     rows = np.flatnonzero((sd > 0) & ~trusted(z, g1, g2))
     if len(rows):
@@ -76,7 +76,7 @@ def equal_tailed(cumulants: np.ndarray, terms: Terms, level: float) -> tuple[np.
 def probability_positive(cumulants: np.ndarray, terms: Terms) -> tuple[np.ndarray, np.ndarray]:
     """P(L > 0) and P(L < 0), two arrays of shape (n,); a constant 0 counts as positive."""
     g1, g2 = standardised(cumulants)
-    mean, sd = cumulants[:, 0], np.sqrt(cumulants[:, 1])
+    mean, sd = cumulants[:, 0], np.sqrt(np.maximum(cumulants[:, 1], 0))
     flat = sd == 0
     with np.errstate(divide="ignore", invalid="ignore"):
         y = np.where(flat, np.where(mean >= 0, -np.inf, np.inf), -mean / sd)

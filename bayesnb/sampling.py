@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesnb import validate
+from bayesnb import events, validate
 from bayesnb.aggregation import aggregate, lumping
 from bayesnb.events.base import CountPosterior
 from bayesnb.families import Beta, Dirichlet
@@ -27,6 +27,9 @@ from bayesnb.modelfiles import Documents, ModelFile, document_codes, find_model
 __all__ = ["Documents", "aggregate", "find_model", "sample", "to_tree"]
 
 SAMPLERS = ("nutpie", "pymc", "exact")
+LARGEST_FROZEN = 8_192
+"""Up to so many cells of phi the data become constants of the compiled density: gradients at less than half the
+price. Compiling takes minutes where they are many."""
 SMALLEST_CONCENTRATION = 0.2
 """Below it g spreads over so many orders of magnitude that chains look converged and are not: with 200 tokens, .1
 leaves an effective sample size of 198 of 2000 and .05 one of 2, without a divergence."""
@@ -102,12 +105,17 @@ def sample(
         made = {"model": posterior.event, "form": "closed", "tune": 0, "sampler_version": version("numpy")}
     else:
         file = find_model(name)
+        if file.name in events.MODELS and file.name != posterior.event:
+            raise ValueError(f"model {file.name} is not of this posterior, which is {posterior.event}")
         data = _data(file, whole, posterior, tokens, X, y)
         chosen = form or (file.forms[0] if file.forms else "")
         if file.name == posterior.event:
             _refuse_small_concentration(posterior)
         built = file.build(data, posterior.prior, form)
-        tree = _run(built, file, sampler, draws, tune, chains, seed, progress)
+        settings = {"draws": draws, "tune": tune, "chains": chains, "random_seed": seed}
+        settings |= {"progressbar": progress, "quiet": not progress}
+        frozen = posterior.statistics.feature_count.size <= LARGEST_FROZEN
+        tree = _run(built, file, sampler, frozen, **settings)
         made = {"model": file.name, "form": chosen, "tune": tune, "sampler_version": version(sampler)}
     lumped = tokens is not None and len(posterior.tokens) > len(tokens)
     made |= {"sampler": sampler, "seed": seed, "rest": posterior.tokens[-1] if lumped else ""}
@@ -218,23 +226,20 @@ def _refuse_small_concentration(posterior: CountPosterior) -> None:
         )
 
 
-def _run(
-    model: Any, file: ModelFile, sampler: str, draws: int, tune: int, chains: int, seed: int, progress: bool
-) -> dict[str, xr.Dataset]:
+def _run(model: Any, file: ModelFile, sampler: str, frozen: bool, **settings: Any) -> dict[str, xr.Dataset]:
     import pymc as pm
 
     keep = [rv.name for rv in model.unobserved_RVs if rv.name not in file.auxiliary]
-    # constants folded into the compiled density save half of the time; PyMC's own parallel chains fork this process
-    options: dict[str, Any] = {"compile_kwargs": {"freeze_model": True}} if sampler == "nutpie" else {"cores": 1}
+    # PyMC's own parallel chains fork this process, which threads in it do not survive
+    options: dict[str, Any] = {"compile_kwargs": {"freeze_model": frozen}} if sampler == "nutpie" else {"cores": 1}
     try:
         with contextlib.redirect_stdout(sys.stderr):
             tree = pm.sample(
-                draws=draws, tune=tune, chains=chains, random_seed=seed, nuts_sampler=sampler, var_names=keep,
-                model=model, progressbar=progress, quiet=not progress, compute_convergence_checks=False, **options,
+                model=model, nuts_sampler=sampler, var_names=keep, compute_convergence_checks=False, **settings, **options
             )  # fmt: skip
     except (pm.SamplingError, RuntimeError) as error:
         raise ValueError(f"model {file.name} could not be sampled: {str(error).splitlines()[0]}") from error
-    if tree["posterior"].sizes["draw"] < draws:  # both samplers answer Ctrl-C with the draws so far
+    if tree["posterior"].sizes["draw"] < settings["draws"]:  # both samplers answer Ctrl-C with the draws so far
         raise KeyboardInterrupt
     groups = ("posterior", "sample_stats", "observed_data", "constant_data")
     return {group: tree[group].to_dataset() if group in tree else xr.Dataset() for group in groups}

@@ -18,7 +18,7 @@ import numpy as np
 
 from bayesnb import storage, tensorfile
 from bayesnb.corpus.tokens import Tokenizer
-from bayesnb.events.base import CountPosterior, normalise
+from bayesnb.events.base import CountPosterior, Posterior, normalise
 from bayesnb.model import Settings
 
 
@@ -86,7 +86,7 @@ class Scorer:
             return cls(model)
 
     @cached_property
-    def posterior(self) -> CountPosterior:
+    def posterior(self) -> Posterior:
         """The posterior that scores."""
         return self.model.settings.posterior(self.model.state)
 
@@ -180,7 +180,8 @@ class Scorer:
         settings = self.model.settings
         threshold = settings.binarize
         plain = settings.event == "multinomial" or (threshold is not None and threshold >= 0)
-        if plain and (settings.event, settings.estimate) != ("multinomial", "predictive"):
+        plain = plain and (settings.event, settings.estimate) != ("multinomial", "predictive")
+        if plain and isinstance(self.posterior, CountPosterior):
             return _SingleDocument(settings, self.posterior)
         return _GeneralDocument(settings, self.posterior)
 
@@ -220,7 +221,7 @@ class _SingleDocument:
 class _GeneralDocument:
     """One document by the general path, for settings that have no table."""
 
-    def __init__(self, settings: Settings, posterior: CountPosterior) -> None:
+    def __init__(self, settings: Settings, posterior: Posterior) -> None:
         self.settings, self.posterior = settings, posterior
 
     def probabilities(self, columns: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -9,10 +9,26 @@ from bayesnb.events.theta import ClassPrior
 from bayesnb.families import Beta
 from bayesnb.sampling import sample
 
-TOKENS = "a coffee discount for free game get grab investors is lets our prices qualified".split()
+TOKENS = ["a", "coffee", "discount", "for", "free", "game", "get", "grab", "investors", "is", "lets", "our"]
+TOKENS += ["prices", "qualified"]
 SPAM = [1, 0, 2, 2, 2, 1, 1, 0, 4, 0, 0, 0, 1, 1]
 HAM = [2, 2, 0, 1, 0, 2, 0, 1, 0, 1, 1, 1, 0, 0]
-NASTY = ["chain", "", "phi/spam", "$$", "nul\0", "\0", "draw", "\\0", "class", "a b", "other", "x" * 300, "\u00e9", "token"]
+NASTY = [
+    "chain",
+    "",
+    "phi/spam",
+    "$$",
+    "nul\0",
+    "\0",
+    "draw",
+    "\\0",
+    "class",
+    "a b",
+    "other",
+    "x" * 300,
+    "\u00e9",
+    "token",
+]
 
 
 def toy(prior=1.0, counts=(HAM, SPAM), classes=("ham", "spam"), tokens=TOKENS, known=None, scale=1):
@@ -36,7 +52,7 @@ def gamma_fit():
 
 @cache
 def dirichlet_fit():
-    return sample(toy(), form="dirichlet", tokens=["investors", "coffee"], chains=2, sampler="pymc", seed=1)
+    return sample(toy(), form="dirichlet", tokens=["investors", "coffee"], chains=2, seed=1)
 
 
 @cache

@@ -20,7 +20,7 @@ OFF[1, 4] += 1
     [(gamma_fit, toy, 3 * (28 + 2)), (dirichlet_fit, toy, 3 * (6 + 2)), (bernoulli_fit, presence, 3 * 6)],
 )
 def test_sampled_draws_agree_with_the_closed_form(fit, posterior, comparisons):
-    """Both forms, lumped tokens, and the Bernoulli model with a known class prior, by two samplers."""
+    """Both forms, lumped tokens, and the Bernoulli model with a known class prior."""
     check = check_agreement(fit(), posterior())
     assert check.passed, str(check)
     assert (len(check.table), check.n_divergences) == (comparisons, 0)
@@ -38,7 +38,7 @@ def test_sampled_draws_agree_with_the_closed_form(fit, posterior, comparisons):
     ids=["wrong prior", "wrong count", "swapped classes", "prior and data doubled"],
 )
 def test_draws_of_another_posterior_fail(wrong, quantity):
-    """A wrong prior, count or class fails; so does doubling prior and data, which leaves every mean of phi unchanged."""
+    """A wrong prior, count or class fails; so does doubling prior and data, which keeps every mean of phi."""
     check = check_agreement(to_tree(toy(**wrong)), toy())
     assert not check.passed
     off = check.table[check.table["z"].abs() > check.threshold]
@@ -64,7 +64,7 @@ def test_exact_draws_pass_and_the_threshold_follows_the_number_of_comparisons():
     assert str(check).startswith("The draws agree with the closed form: 90 comparisons, largest |z| ")
 
 
-@pytest.mark.parametrize(("a", "b"), [(0.3, 4.0), (1.0, 1.0), (3.0, 2000.0), (50.0, 7.0)])
+@pytest.mark.parametrize(("a", "b"), [(0.3, 4.0), (1.0, 1.0), (3.0, 2000.0)])
 def test_exact_moments_are_those_of_quadrature(a, b):
     """Mean and standard deviation of x, log x and (x - E x)^2 under a Beta, by numerical integration."""
     with mpmath.workdps(30):
@@ -114,7 +114,7 @@ def test_gates_name_what_is_not_converged():
 
 
 def test_draws_are_matched_by_name():
-    """Tokens in another order are compared cell by cell; draws of other classes or tokens, or without phi, are refused."""
+    """Tokens in another order are compared by name; draws of other classes or tokens, or without phi, are refused."""
     swapped = to_tree(toy(), tokens=TOKENS[::-1], chains=2)
     assert check_agreement(swapped, toy()).passed
     with pytest.raises(ValueError, match="of the classes"):

@@ -5,6 +5,8 @@ from functools import cache
 import numpy as np
 import pymc as pm
 import pytest
+from bayesnb.models import bernoulli as bernoulli_model
+from bayesnb.models import multinomial as multinomial_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pymc.model.transform.conditioning import remove_value_transforms
@@ -14,8 +16,6 @@ from scipy.special import gammaln
 from bayesnb.events import bernoulli, multinomial
 from bayesnb.events.theta import ClassPrior
 from bayesnb.families import Beta, Dirichlet
-from bayesnb.models import bernoulli as bernoulli_model
-from bayesnb.models import multinomial as multinomial_model
 from tests.fits import toy
 
 SHAPE = (3, 4)
