@@ -13,20 +13,25 @@ __version__ = version("bayesnb")
 _HOME = {
     "MultinomialNB": "bayesnb.estimators",
     "BernoulliNB": "bayesnb.estimators",
+    "CategoricalNB": "bayesnb.estimators",
+    "GaussianNB": "bayesnb.estimators",
     "TextClassifier": "bayesnb.estimators",
     "load": "bayesnb.estimators",
     "Scorer": "bayesnb.scorer",
     "Dirichlet": "bayesnb.families",
     "Beta": "bayesnb.families",
+    "NormalInverseGamma": "bayesnb.families",
     "read_corpus": "bayesnb.corpus.readers",
     "load_toy_spam": "bayesnb.corpus.datasets",
     "load_federalist": "bayesnb.corpus.datasets",
     "sample": "bayesnb.sampling",
     "check_agreement": "bayesnb.agreement",
     "plot_ratios": "bayesnb.plots",
-    "plot_map_vs_laplace": "bayesnb.plots_estimates",
+    "plot_map_vs_laplace": "bayesnb.plots",
     "plot_agreement": "bayesnb.plots",
+    "plot_shrinkage": "bayesnb.plots",
     "plot_class_probabilities": "bayesnb.plots",
+    "plot_calibration": "bayesnb.plots",
 }
 
 __all__ = ["__version__", *_HOME]
@@ -35,9 +40,16 @@ if TYPE_CHECKING:
     from bayesnb.agreement import check_agreement
     from bayesnb.corpus.datasets import load_federalist, load_toy_spam
     from bayesnb.corpus.readers import read_corpus
-    from bayesnb.estimators import BernoulliNB, MultinomialNB, TextClassifier, load
-    from bayesnb.families import Beta, Dirichlet
-    from bayesnb.plots import plot_agreement, plot_class_probabilities, plot_map_vs_laplace, plot_ratios
+    from bayesnb.estimators import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, TextClassifier, load
+    from bayesnb.families import Beta, Dirichlet, NormalInverseGamma
+    from bayesnb.plots import (
+        plot_agreement,
+        plot_calibration,
+        plot_class_probabilities,
+        plot_map_vs_laplace,
+        plot_ratios,
+        plot_shrinkage,
+    )
     from bayesnb.sampling import sample
     from bayesnb.scorer import Scorer
 

@@ -116,10 +116,11 @@ def score_cumulants(posterior: CountPosterior, documents: Documents, orders: int
     parts = [tables(posterior, m) for m in range(1, orders + 1)]
     total = documents.sums([part.token for part in parts])
     for m, part in enumerate(parts, start=1):
-        taken = documents.length[:, None] ** m * part.length
-        total[:, m - 1] -= taken
-        if m == 2:
-            _drop_rounding(total[:, 1], taken)
+        if (part.length != 0).any():
+            taken = documents.length[:, None] ** m * part.length
+            total[:, m - 1] -= taken
+            if m == 2:
+                _drop_rounding(total[:, 1], taken)
         total[:, m - 1] += part.constant
         total[:, m - 1] *= documents.power**m
         total[:, m - 1] += part.theta

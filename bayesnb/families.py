@@ -1,4 +1,4 @@
-"""Distributions the parameters have: Dirichlet, Beta, and a known constant.
+"""Distributions the parameters have: Dirichlet, Beta, a known constant, and from `bayesnb.normal` those of a normal.
 
 Frozen and vectorised over rows: a `Dirichlet` with concentration of shape (K, V) is K independent
 Dirichlet distributions over V cells. NumPy and SciPy's special functions only.
@@ -12,9 +12,22 @@ import numpy as np
 from scipy import special
 
 from bayesnb import validate
+from bayesnb.normal import InverseGamma, NormalInverseGamma, StudentT
 from bayesnb.special import log_beta, log_gamma_draw, log_rising
 
-__all__ = ["Beta", "Dirichlet", "NoModeError", "Point", "log_beta", "log_gamma_draw", "log_rising", "mode_of_excess"]
+__all__ = [
+    "Beta",
+    "Dirichlet",
+    "InverseGamma",
+    "NoModeError",
+    "NormalInverseGamma",
+    "Point",
+    "StudentT",
+    "log_beta",
+    "log_gamma_draw",
+    "log_rising",
+    "mode_of_excess",
+]
 
 
 Size = int | tuple[int, ...] | None

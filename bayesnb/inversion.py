@@ -143,7 +143,7 @@ def upper_quantile(total: LogGammaSum, tail: float, start: np.ndarray, mean: np.
 
 
 def upper_deviations(total: LogGammaSum, tails: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
-    """Points less the mean, q - mean with P(L > q) = tail, for many tails at once, to 0.1 % of the tail, shape (n, tails).
+    """Many points q of each row with P(L > q) = tail, less the mean, shape (n, tails); right to 0.1 % of the tail.
 
     Tails from 1/2 down to 1e-5: tabulated every tenth of a standard deviation and interpolated in the log tail.
     """
@@ -229,9 +229,10 @@ class _Line:
                 new = y + p / density * np.log(p / tail)
             open_step = np.where(above, y + 2 * sd, y - 2 * sd)
             halved = np.where(np.isfinite(low) & np.isfinite(high), (low + high) / 2, open_step)
-            good = (density > 0) & (p > 0) & (new > low) & (new < high) & (np.abs(new - y) < 20 * sd)
+            good = (density > 0) & (p > 0) & (new >= low) & (new <= high) & (np.abs(new - y) < 20 * sd)
             new = np.where(good, new, halved)
             moved, y = np.abs(new - y), new
-            if (moved <= 1e-9 * sd).all():
+            # Newton's step squares the error; a halving that small says that only rounding is left
+            if (moved <= np.where(good, 1e-8, 1e-13) * sd).all():
                 break
         return y

@@ -10,7 +10,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesnb import events, validate
+from bayesnb import categories, events, measurements, validate
+from bayesnb.columns import columns_of
+from bayesnb.events import empirical
 from bayesnb.events.base import CountStatistics, Posterior
 from bayesnb.events.theta import ClassPrior
 
@@ -34,28 +36,48 @@ class Settings:
     binary: bool = False
     power: float = 1.0
     binarize: float | None = 0.0
+    var_smoothing: float = 1e-9
+    missing: str = "error"
+    min_categories: Any = None
+    unseen: str = "skip"
 
     def __post_init__(self) -> None:
         events.find(self.event)
         validate.estimate(self.estimate)
+        object.__setattr__(self, "prior", empirical.canonical(self.prior))
+        measurements.choice(self.missing)
+        categories.choice(self.unseen)
         if not (np.isreal(self.power) and 0 < self.power < np.inf):
             raise ValueError(f"power must be a number above 0, got {self.power!r}")
 
     def documents(self, X: Any, columns: np.ndarray | None = None) -> Any:
-        """X as a CSR array of what the event model counts: occurrences, or presence as 0 and 1."""
+        """X as the event model reads it: a CSR array of counts, or of presence as 0 and 1, or dense measurements."""
+        if self.event == "gaussian":
+            return measurements.measurements(X, "GaussianNB", columns, missing=self.missing)
         name = "BernoulliNB" if self.event == "bernoulli" else "MultinomialNB"
         if self.event == "bernoulli":
             return validate.presence(X, self.binarize, name, columns)
         X = validate.counts(X, name, columns)
         return validate.presence(X, 0.0, name, columns) if self.binary else X
 
+    def cells(self, X: Any, state: State) -> Any:
+        """A table of categories as a CSR array over the cells that were learnt, with one a column for the unseen."""
+        known = categories.Known.of(state)
+        return categories.encode(columns_of(X, known.columns, self.missing), known, self.unseen)
+
     def posterior(self, state: State) -> Posterior:
         """Posterior of a state under these settings; the prior is formed here, never stored in the totals."""
         event = events.find(self.event)
         theta = ClassPrior.resolve(self.class_prior, state.classes, fit_prior=self.fit_prior)
-        shape = state.statistics.feature_count.shape
-        prior = event.Prior.resolve(theta, self.prior, self.alpha, self.estimate, shape)
-        return event.Posterior(prior, state.statistics, state.classes, state.tokens)
+        statistics = state.statistics
+        if self.event == "categorical":
+            return event.Posterior.resolve(theta, self, state)
+        if self.event == "gaussian":  # whose priors may be set on the data's scale
+            prior = event.Prior.resolve(theta, self.prior, self.var_smoothing, self.estimate, statistics)
+        else:
+            shape = (statistics.n_classes, statistics.n_tokens)
+            prior = event.Prior.resolve(theta, self.prior, self.alpha, self.estimate, shape, statistics)
+        return event.Posterior(prior, statistics, state.classes, state.tokens)
 
 
 @dataclass(frozen=True, eq=False)

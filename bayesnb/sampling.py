@@ -235,8 +235,13 @@ def _run(model: Any, file: ModelFile, sampler: str, frozen: bool, **settings: An
     try:
         with contextlib.redirect_stdout(sys.stderr):
             tree = pm.sample(
-                model=model, nuts_sampler=sampler, var_names=keep, compute_convergence_checks=False, **settings, **options
-            )  # fmt: skip
+                model=model,
+                nuts_sampler=sampler,
+                var_names=keep,
+                compute_convergence_checks=False,
+                **settings,
+                **options,
+            )
     except (pm.SamplingError, RuntimeError) as error:
         raise ValueError(f"model {file.name} could not be sampled: {str(error).splitlines()[0]}") from error
     if tree["posterior"].sizes["draw"] < settings["draws"]:  # both samplers answer Ctrl-C with the draws so far

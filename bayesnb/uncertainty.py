@@ -103,7 +103,7 @@ def class_probability_interval(
     Notes
     -----
     Two classes: quantiles of the log-odds from four cumulants (Cornish-Fisher), where the probability beyond them
-    is right to 3 % of itself (0.0008 at level 0.95), and otherwise by inverting the exact transform, right to 1e-6.
+    is right to 3 % of itself and to 0.001, and otherwise by inverting the exact transform, right to 1e-6.
 
     More classes: where two of them hold all of the probability, as for two. Elsewhere from a fixed lattice of
     8,191 posterior points (2,039 where the tails are above 5 %, 32,749 below 1.2 %): the posterior probability

@@ -21,7 +21,7 @@ from bayesnb.events import bernoulli, multinomial
 from bayesnb.events.theta import ClassPrior
 from bayesnb.logbeta import digamma_drop, trigamma_drop
 from bayesnb.ratiolaw import summarise
-from tests.ratio_oracle import by_betainc, by_contour, direction
+from tests.ratio_oracle import by_betainc, by_contour, direction, log_beta
 
 # fmt: off
 COLUMNS = [
@@ -216,25 +216,30 @@ def test_moments_of_log_phi_keep_their_digits(a, b):
     assert float(trigamma_drop(a, b)) == pytest.approx(float(variance), rel=1e-11)
 
 
-@settings(max_examples=80, deadline=None)
-@given(
-    st.integers(0, 10**9), st.integers(0, 10**9), st.integers(0, 10**9), st.integers(0, 10**9),
-    st.floats(-3, 2).map(lambda e: 10.0**e), st.floats(0, 5).map(lambda e: 10.0**e),
-)  # fmt: skip
-def test_bayes_factors_keep_their_digits_at_counts_of_a_billion(n1, m1, n2, m2, a, rest):
-    """Against 50 digits; differences of log-gamma would be off by 1e-6 here."""
-
-    def beta(x, y):
-        x, y = mp.mpf(x), mp.mpf(y)
-        return mp.loggamma(x) + mp.loggamma(y) - mp.loggamma(x + y)
-
+def exact_log_bayes_factor(n1, m1, n2, m2, a, rest):
+    """At 50 digits; m1 and m2 are the other tokens."""
     with mp.workdps(50):
-        a_, rest_ = mp.mpf(a), mp.mpf(rest)
-        exact = beta(a_ + n1, rest_ + m1) + beta(a_ + n2, rest_ + m2) - beta(a_ + n1 + n2, rest_ + m1 + m2)
-        exact = float(exact - beta(a_, rest_))
+        a, rest = mp.mpf(a), mp.mpf(rest)
+        apart = log_beta(a + n1, rest + m1) + log_beta(a + n2, rest + m2) - log_beta(a, rest)
+        return float(apart - log_beta(a + n1 + n2, rest + m1 + m2))
+
+
+@settings(max_examples=60, deadline=None)
+@given(*[st.integers(0, 10**9)] * 4, st.floats(-3, 2).map(lambda e: 10.0**e), st.floats(0, 5).map(lambda e: 10.0**e))
+def test_bayes_factors_agree_with_multiple_precision(n1, m1, n2, m2, a, rest):
+    """Any counts up to a billion, any prior."""
     ours = float(log_bayes_factor(n1, n1 + m1, n2, n2 + m2, (a, rest), (a, rest)))
-    # shapes of 1e9 hold the prior's 1e-3 to 1e-7 / 1e-3, and the factor moves by log(1e9) of that: 1e-8 at most
-    assert ours == pytest.approx(exact, rel=1e-9, abs=1e-8)
+    # shapes of 1e9 hold a prior of 1e-3 to 1e-7, and d log BF / d prior is at most log(1e9): 2e-6 of rounding of inputs
+    assert ours == pytest.approx(exact_log_bayes_factor(n1, m1, n2, m2, a, rest), rel=1e-9, abs=2e-6)
+
+
+@pytest.mark.parametrize("apart", [0, 1000, 100_000, -400_000])
+@pytest.mark.parametrize(("n", "m"), [(3 * 10**8, 7 * 10**8), (10**9, 10**9), (5, 10**9), (10**5, 10**9)])
+def test_bayes_factors_keep_their_digits_where_classes_nearly_agree(n, m, apart):
+    """Log-betas of 1e9 leave an answer of 10: integer priors, so that shapes are exact; betaln is off by 1e-6."""
+    other = max(n + apart, 0)
+    ours = float(log_bayes_factor(n, n + m, other, other + m, (1, 4), (1, 4)))
+    assert ours == pytest.approx(exact_log_bayes_factor(n, m, other, m, 1, 4), rel=1e-10, abs=1e-9)
 
 
 def test_bayes_factors_that_have_no_meaning_are_missing():

@@ -119,7 +119,10 @@ def test_bad_choices_of_tokens_are_refused(tokens, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"max_bytes": 1e6}, r"0.001 GB.*tokens=\[...\], fewer draws or chains.*posterior.draw"),
+        (
+            {"max_bytes": 9e5},
+            r"0.00096 GB.*above the limit of 0.0009 GB.*tokens=\[...\], fewer draws or chains.*posterior.draw",
+        ),
         ({"sampler": "stan"}, "sampler must be one of nutpie, pymc, exact; got 'stan'"),
         ({"draws": 0}, "draws must be a whole number of at least 1, got 0"),
         ({"chains": 2.5}, "chains must be a whole number"),
@@ -219,7 +222,8 @@ def test_an_interrupted_run_is_not_returned_as_a_short_one(monkeypatch, user_fil
 def test_finding_models_does_not_load_pymc():
     """Exact draws and their check need neither PyMC nor ArviZ."""
     code = (
-        "import sys, numpy as np; from bayesnb.events.multinomial import *; from bayesnb.events.theta import ClassPrior as C;"
+        "import sys, numpy as np; from bayesnb.events.multinomial import *;"
+        "from bayesnb.events.theta import ClassPrior as C;"
         "from bayesnb.sampling import to_tree; from bayesnb.agreement import check_agreement;"
         "p = Posterior(Prior(C(np.ones(2)), np.ones((2, 3))), Statistics([1, 1], np.ones((2, 3))));"
         "print(check_agreement(to_tree(p), p).passed, {'pymc', 'pytensor', 'arviz_base'} & set(sys.modules))"

@@ -4,15 +4,24 @@ from os import PathLike
 
 from bayesnb.estimators.base import MatrixClassifier, PosteriorClassifier
 from bayesnb.estimators.bernoulli import BernoulliNB
+from bayesnb.estimators.categorical import CategoricalNB
+from bayesnb.estimators.gaussian import GaussianNB
 from bayesnb.estimators.multinomial import MultinomialNB
 from bayesnb.estimators.text import TextClassifier
 from bayesnb.storage import Model
 from bayesnb.storage import load as load_model
 
-_MATRIX: dict[str, type[MatrixClassifier]] = {"multinomial": MultinomialNB, "bernoulli": BernoulliNB}
+_MATRIX: dict[str, type[MatrixClassifier]] = {
+    "multinomial": MultinomialNB,
+    "bernoulli": BernoulliNB,
+    "gaussian": GaussianNB,
+    "categorical": CategoricalNB,
+}
 
 __all__ = [
     "BernoulliNB",
+    "CategoricalNB",
+    "GaussianNB",
     "MatrixClassifier",
     "MultinomialNB",
     "PosteriorClassifier",
@@ -32,7 +41,7 @@ def load(path: str | PathLike[str]) -> PosteriorClassifier:
 
     Returns
     -------
-    TextClassifier, MultinomialNB or BernoulliNB
+    TextClassifier, MultinomialNB, BernoulliNB, GaussianNB or CategoricalNB
         Predicts bit for bit as the one that was saved, and can go on learning.
 
     Raises

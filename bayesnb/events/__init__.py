@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from bayesnb.events import bernoulli, multinomial
+from bayesnb.events import bernoulli, categorical, gaussian, multinomial
 
-MODELS: dict[str, ModuleType] = {"multinomial": multinomial, "bernoulli": bernoulli}
+MODELS: dict[str, ModuleType] = {
+    "multinomial": multinomial,
+    "bernoulli": bernoulli,
+    "gaussian": gaussian,
+    "categorical": categorical,
+}
 
 
 def find(name: str) -> ModuleType:

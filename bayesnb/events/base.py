@@ -224,6 +224,35 @@ class CountPosterior(Posterior):
             return self._log_predictive(X)
         return self._explained(self._table, estimate).score(X)
 
+    def log_likelihood_left_out(self, X: Any, own: np.ndarray, weight: np.ndarray, estimate: str = "map") -> np.ndarray:
+        """Log p(x_i | y_i) with document i itself taken out of the totals of its class, shape (N,).
+
+        Parameters
+        ----------
+        X : array_like or scipy.sparse, shape (N, V)
+            Documents that are part of the statistics.
+        own : ndarray of int, shape (N,)
+            Position of each one's class.
+        weight : ndarray, shape (N,)
+            Weight it was learnt with, all of which is taken out.
+        estimate : str
+            As in `log_likelihood`.
+
+        Raises
+        ------
+        ValueError
+            The totals do not hold a document, or the estimate does not exist without it.
+        """
+        return self._left_out(self._document(X), own, weight, validate.estimate(estimate))
+
+    @abstractmethod
+    def _left_out(self, X: sparse.csr_array, own: np.ndarray, weight: np.ndarray, estimate: str) -> np.ndarray: ...
+
+    def _no_mode_left(self, row: int, error: NoModeError, estimate: str, unit: str) -> ValueError:
+        """The error for an estimate that does not exist once a document is left out."""
+        why = self._empty(error.index[0], unit) if estimate == "mle" else self._explain_missing_mode(error)
+        return ValueError(f"with row {row} left out, {why}")
+
     def _draw(self, rng: np.random.Generator, draws: int) -> dict[str, np.ndarray]:
         return {"phi": self.phi.draw(rng, (draws,))}
 
@@ -242,8 +271,11 @@ class CountPosterior(Posterior):
     def _refuse_empty(self, total: np.ndarray, unit: str) -> None:
         empty = np.flatnonzero(total == 0)
         if len(empty):
-            label = _plain(self.classes[empty[0]])
-            raise ValueError(f"class {label!r} has no {unit}: the mle of its phi is 0/0; use estimate='mean'")
+            raise ValueError(self._empty(int(empty[0]), unit))
+
+    def _empty(self, k: int, unit: str) -> str:
+        label = _plain(self.classes[k])
+        return f"class {label!r} has no {unit}: the mle of its phi is 0/0; use estimate='mean'"
 
     def _explain_missing_mode(self, error: NoModeError) -> str:
         label = _plain(self.classes[error.index[0]])

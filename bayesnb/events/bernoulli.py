@@ -15,10 +15,11 @@ import numpy as np
 from scipy import sparse
 
 from bayesnb import validate
-from bayesnb.events import priors
+from bayesnb.events import empirical, leftout, priors
 from bayesnb.events.base import CountPosterior, CountStatistics, LogTable
+from bayesnb.events.statistics import _difference
 from bayesnb.events.theta import ClassPrior
-from bayesnb.families import Beta, Dirichlet, log_rising, mode_of_excess
+from bayesnb.families import Beta, Dirichlet, NoModeError, log_rising, mode_of_excess
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +59,14 @@ class Prior:
         Of the presence probabilities.
     smoothing : ndarray, shape (K, V), optional
         a - 1 = b - 1, for the mode alone: 1 + alpha does not hold the digits of a small alpha.
+    name : str
+        What it is called, where it was computed from totals.
     """
 
     theta: ClassPrior
     phi: Beta
     smoothing: np.ndarray | None = None
+    name: str = ""
 
     of: ClassVar[str] = "phi"
 
@@ -76,8 +80,18 @@ class Prior:
         return self.phi.a.shape
 
     @classmethod
-    def resolve(cls, theta: ClassPrior, prior: Any, alpha: Any, estimate: str, shape: tuple[int, int]) -> Self:
-        """Read the estimators' arguments; a concentration a is Beta(a, a)."""
+    def resolve(
+        cls, theta: ClassPrior, prior: Any, alpha: Any, estimate: str, shape: tuple[int, int],
+        statistics: Statistics | None = None,
+    ) -> Self:  # fmt: skip
+        """Read the estimators' arguments; a concentration a is Beta(a, a).
+
+        The statistics are needed for the priors computed from them; see `bayesnb.events.empirical`.
+        """
+        rule = empirical.rule(prior, estimate)
+        if rule is not None:
+            statistics = Statistics.zeros(*shape) if statistics is None else statistics
+            return cls(theta, *_from_totals(rule, alpha, statistics))
         a = priors.concentration(prior, alpha, estimate)
         if isinstance(a, Dirichlet):
             raise ValueError("a Dirichlet prior belongs to the multinomial model; give the Bernoulli a Beta(a, b)")
@@ -100,7 +114,26 @@ class Prior:
         a, b = self.phi.a, self.phi.b
         flat = a.size and (a == a.flat[0]).all() and (b == b.flat[0]).all()
         phi = f"Beta({a.flat[0]:g}, {b.flat[0]:g})" if flat else "Beta(per token)"
-        return f"phi ~ {phi}, {self.theta.describe()}"
+        return f"phi ~ {self.name or phi}, {self.theta.describe()}"
+
+
+def _from_totals(rule: empirical.Rule, alpha: Any, statistics: Statistics) -> tuple[Beta, None, str]:
+    """Beta (K, V) of a prior computed from the totals, no smoothing, and what it is."""
+    n, documents = statistics.feature_count, np.broadcast_to(statistics.class_count[:, None], statistics.feature_count.shape)
+    share = np.full(statistics.n_tokens, 0.5)
+    if rule.of_background:
+        share = empirical.shares(n.sum(axis=0), statistics.class_count.sum(), 2)
+    strength = rule.strength
+    if rule.name == "background":
+        strength = 2 * priors.mean_alpha(alpha) if strength is None else strength
+    else:
+        m = np.broadcast_to(share, n.shape).ravel()
+        absent = np.maximum(documents - n, 0.0)
+        terms = (np.concatenate([m, 1 - m, np.ones_like(m)]), np.concatenate([n, absent, documents], axis=None))
+        strength = empirical.best_strength(*terms, np.repeat([1.0, 1.0, -1.0], n.size), 2)
+    law = f"{strength:.4g} documents at token shares" if rule.of_background else f"{strength / 2:.4g}, {strength / 2:.4g}"
+    both = [np.tile(strength * part, (len(n), 1)) for part in (share, 1 - share)]
+    return Beta(*both), None, f"{rule.name}: Beta({law})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +184,35 @@ class Posterior(CountPosterior):
 
     def _log_predictive(self, X: sparse.csr_array) -> np.ndarray:
         return self._table("mean").score(X)
+
+    def _left_out(self, X: sparse.csr_array, own: np.ndarray, weight: np.ndarray, estimate: str) -> np.ndarray:
+        result = np.empty(len(own))
+        # what is left depends on class and weight only: one table for all documents that share them
+        groups, group = np.unique(np.column_stack([own, weight]), axis=0, return_inverse=True)
+        for g, (k, w) in enumerate(groups):
+            rows = np.flatnonzero(group.ravel() == g)
+            result[rows] = self._table_left_out(X[rows], rows, int(k), w, estimate).score(X[rows])[:, 0]
+        return result
+
+    def _table_left_out(self, X: sparse.csr_array, rows: np.ndarray, k: int, w: float, estimate: str) -> LogTable:
+        """Table of class k without one document of weight w, for documents X that are among it."""
+        documents = leftout.class_count(self, np.array([k]), np.array([w]), rows)[0]
+        n = self.statistics.feature_count[k]
+        present, absent = _difference(n, np.full_like(n, w)), _difference(np.full_like(n, documents), n)
+        a, b = (self._pseudo_counts(shape[k], k, estimate) for shape in (self.prior.phi.a, self.prior.phi.b))
+        hit, miss, total = a + present, b + absent, a + b + documents
+        for row, j in leftout.where_some(X, present < 0, absent < 0):
+            raise leftout.not_learnt(self, rows[row], k, j)
+        for row, j in leftout.where_some(X, hit < 0, miss < 0):
+            raise self._no_mode_left(rows[row], NoModeError((k, j), unbounded=True), estimate, "document")
+        if not total.all():
+            raise self._no_mode_left(rows[0], NoModeError((k,), unbounded=False), estimate, "document")
+        # a cell that none of these documents can have counts for nothing: any value will do
+        return LogTable(np.where(hit < 0, 1, hit / total)[None], np.where(miss < 0, 1, miss / total)[None])
+
+    def _pseudo_counts(self, shape: np.ndarray, k: int, estimate: str) -> np.ndarray:
+        s = self.prior.smoothing
+        return leftout.pseudo_counts(shape, None if s is None else s[k], estimate)
 
     def _log_evidence(self) -> float:
         prior, n = self.prior.phi, self.statistics.feature_count

@@ -13,13 +13,14 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
+from scipy import sparse, special
 
 from bayesnb import validate
-from bayesnb.events import priors
+from bayesnb.events import empirical, leftout, priors
 from bayesnb.events.base import CountPosterior, CountStatistics, LogTable
+from bayesnb.events.statistics import _difference
 from bayesnb.events.theta import ClassPrior
-from bayesnb.families import Beta, Dirichlet, log_rising, mode_of_excess
+from bayesnb.families import Beta, Dirichlet, NoModeError, log_rising, mode_of_excess
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +45,14 @@ class Prior:
         Dirichlet concentrations a.
     smoothing : ndarray, shape (K, V), optional
         a - 1, for the mode alone: 1 + alpha does not hold the digits of a small alpha.
+    name : str
+        What it is called, where it was computed from totals.
     """
 
     theta: ClassPrior
     phi: np.ndarray
     smoothing: np.ndarray | None = None
+    name: str = ""
 
     of: ClassVar[str] = "phi"
 
@@ -61,8 +65,18 @@ class Prior:
         return self.phi.shape
 
     @classmethod
-    def resolve(cls, theta: ClassPrior, prior: Any, alpha: Any, estimate: str, shape: tuple[int, int]) -> Self:
-        """Read the estimators' arguments `prior`, `alpha` and `estimate` for a (K, V) model."""
+    def resolve(
+        cls, theta: ClassPrior, prior: Any, alpha: Any, estimate: str, shape: tuple[int, int],
+        statistics: Statistics | None = None,
+    ) -> Self:  # fmt: skip
+        """Read the estimators' arguments `prior`, `alpha` and `estimate` for a (K, V) model.
+
+        The statistics are needed for the priors computed from them; see `bayesnb.events.empirical`.
+        """
+        rule = empirical.rule(prior, estimate)
+        if rule is not None:
+            statistics = Statistics.zeros(*shape) if statistics is None else statistics
+            return cls(theta, *_from_totals(rule, alpha, statistics))
         a = priors.concentration(prior, alpha, estimate)
         if isinstance(a, Dirichlet):
             a = a.concentration
@@ -82,7 +96,24 @@ class Prior:
 
     def describe(self) -> str:
         """The prior in one phrase."""
-        return f"phi ~ {priors.describe('Dirichlet', self.phi)}, {self.theta.describe()}"
+        phi = self.name or priors.describe("Dirichlet", self.phi)
+        return f"phi ~ {phi}, {self.theta.describe()}"
+
+
+def _from_totals(rule: empirical.Rule, alpha: Any, statistics: Statistics) -> tuple[np.ndarray, None, str]:
+    """Concentrations (K, V) of a prior computed from the totals, no smoothing, and what they are."""
+    n, v = statistics.feature_count, statistics.n_tokens
+    overall = n.sum(axis=0)
+    share = empirical.shares(overall, overall.sum(), v) if rule.of_background else np.full(v, 1 / max(v, 1))
+    strength = rule.strength
+    if rule.name == "background":
+        strength = v * priors.mean_alpha(alpha) if strength is None else strength
+    else:
+        m, total = np.broadcast_to(share, n.shape).ravel(), statistics.token_total
+        terms = (np.append(m, np.ones_like(total)), np.append(n, total))
+        strength = empirical.best_strength(*terms, np.repeat([1.0, -1.0], [n.size, len(total)]), v)
+    law = f"Dirichlet({strength:.6g} x token shares)" if rule.of_background else f"Dirichlet({strength / max(v, 1):.4g})"
+    return np.tile(strength * share, (len(n), 1)), None, f"{rule.name}: {law}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +164,32 @@ class Posterior(CountPosterior):
             hits[several] = log_rising(hit[several], X.data[several])
             total[:, k] = np.bincount(row, hits, X.shape[0]) - log_rising(total_k, length)
         return total
+
+    def _left_out(self, X: sparse.csr_array, own: np.ndarray, weight: np.ndarray, estimate: str) -> np.ndarray:
+        left = leftout.remainder(self, X, own, weight)
+        a = leftout.pseudo_counts(self.prior.phi, self.prior.smoothing, estimate)
+        length = left.sum(left.x)
+        c = a[left.own, left.column] + left.count
+        total = a.sum(axis=1)[own] + _difference(self.statistics.token_total[own], weight * length)
+        if estimate == "predictive":
+            return left.sum(log_rising(c, left.x)) - log_rising(total, length)
+        if estimate == "map" and self.statistics.n_tokens == 1:
+            return np.zeros(len(own))
+        self._refuse_no_mode_left(left, own, c, total, estimate)
+        return left.sum(special.xlogy(left.x, c)) - special.xlogy(length, total)
+
+    def _refuse_no_mode_left(
+        self, left: leftout.Remainder, own: np.ndarray, c: np.ndarray, total: np.ndarray, estimate: str
+    ) -> None:
+        if len(c) and c.min() < 0:
+            at = int(c.argmin())
+            row, index, unbounded = left.row[at], (int(left.own[at]), int(left.column[at])), True
+        elif len(total) and total.min() == 0:
+            row = total.argmin()
+            index, unbounded = (int(own[row]),), False
+        else:
+            return
+        raise self._no_mode_left(int(row), NoModeError(index, unbounded=unbounded), estimate, "token")
 
     def _log_evidence(self) -> float:
         a, n = self.prior.phi, self.statistics.feature_count

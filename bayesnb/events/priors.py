@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayesnb import validate
+from bayesnb.events.empirical import NAMES
 from bayesnb.families import Beta, Dirichlet
 
 NAMED = {"laplace": None, "uniform": 1.0, "jeffreys": 0.5}
@@ -45,6 +46,11 @@ def laplace_concentration(alpha: Any, estimate: str) -> np.ndarray:
     return s
 
 
+def mean_alpha(alpha: Any) -> float:
+    """Mean concentration of a token under Laplace's prior with the mean as estimate; what "background" spreads."""
+    return float(laplace_concentration(alpha, "mean").mean())
+
+
 def concentration(prior: Any, alpha: Any, estimate: str) -> Any:
     """Concentration of phi before broadcasting: a number, an array, a `Beta` or a `Dirichlet`.
 
@@ -57,7 +63,7 @@ def concentration(prior: Any, alpha: Any, estimate: str) -> Any:
         return laplace_concentration(alpha, estimate)
     if isinstance(prior, str):
         if prior not in NAMED:
-            raise ValueError(f"prior {prior!r} is not known; named priors are {', '.join(NAMED)}")
+            raise ValueError(f"prior {prior!r} is not known; named priors are {', '.join([*NAMED, *NAMES])}")
         if estimate == "map" and NAMED[prior] < 1:  # type: ignore[operator]
             raise ValueError(
                 f"prior={prior!r} has concentrations below 1, where a mode may not exist; "

@@ -34,9 +34,10 @@ def corpora(n, rng):
 
 def main(n: int = 100_000) -> None:
     rng = np.random.default_rng(7)
-    print(
-        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {n:,} tokens"
+    machine = (
+        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     )
+    print(f"{machine}, {n:,} tokens, {DRAWS:,} draws")
     print(f"{'case':36s} {'distinct':>9s} {'exact, s':>9s} {'draws, s':>9s} {'times faster':>13s}")
     for name, shapes in corpora(n, rng):
         shapes = tuple(np.broadcast_to(v, n).astype(float) for v in shapes)

@@ -1,0 +1,326 @@
+"""Distributions of a normal variable whose mean and variance are unknown: the conjugate prior and its margins.
+
+Frozen and vectorised: parameters of shape (K, V) are K x V independent distributions. NumPy and SciPy's special
+functions only. Formulas as in Gelman et al., Bayesian Data Analysis, 3rd ed. 2013, section 3.3, with
+nu = 2 alpha and nu sigma_0^2 = 2 beta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy import special
+
+from bayesnb import validate
+from bayesnb.special import log_gamma_draw, log_rising
+
+__all__ = ["InverseGamma", "NormalInverseGamma", "StudentT"]
+
+Size = int | tuple[int, ...] | None
+LOG_2PI = np.log(2 * np.pi)
+
+
+@dataclass(frozen=True, eq=False)
+class StudentT:
+    """Student's t distributions, one a cell: loc + sqrt(scale2) T with T of `df` degrees of freedom.
+
+    Parameters
+    ----------
+    df : array_like
+        Degrees of freedom nu, > 0.
+    loc : array_like
+        Centre.
+    scale2 : array_like
+        Squared scale, > 0; the variance is scale2 nu / (nu - 2).
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> bayesnb.NormalInverseGamma(0, 1, 2, 1).predictive().interval(0.5).round(4)
+    array([-0.7407,  0.7407])
+    """
+
+    df: np.ndarray
+    loc: np.ndarray
+    scale2: np.ndarray
+
+    def __post_init__(self) -> None:
+        _set(self, df=_positive(self.df, "df"), loc=_location(self.loc, "loc"), scale2=_positive(self.scale2, "scale2"))
+
+    def mean(self) -> np.ndarray:
+        """Mean; ValueError where df <= 1, which has none."""
+        _refuse_heavy(self.df, 1.0, "the mean of a Student-t needs df > 1")
+        return self.loc
+
+    def mode(self) -> np.ndarray:
+        """Mode, which is also the median: loc."""
+        return self.loc
+
+    def variance(self) -> np.ndarray:
+        """Variance; ValueError where df <= 2, which has none."""
+        _refuse_heavy(self.df, 2.0, "the variance of a Student-t needs df > 2")
+        return self.scale2 * (self.df / (self.df - 2))
+
+    def interval(self, level: float = 0.95) -> np.ndarray:
+        """Equal-tailed interval, shape (..., 2)."""
+        half = np.sqrt(self.scale2) * -special.stdtrit(self.df, (1 - validate.level(level)) / 2)
+        return np.stack([self.loc - half, self.loc + half], axis=-1)
+
+    def log_normalizer(self) -> np.ndarray:
+        """Log of what the kernel (1 + t^2/nu)^(-(nu + 1)/2) is divided by."""
+        return 0.5 * np.log(np.pi * self.df * self.scale2) - log_rising(self.df / 2, 0.5)
+
+    def log_density(self, x: Any) -> np.ndarray:
+        """Log density at x."""
+        t = (np.asarray(x, np.float64) - self.loc) / np.sqrt(self.df * self.scale2)
+        return -(self.df + 1) / 2 * np.log1p(t * t) - self.log_normalizer()
+
+    def draw(self, rng: np.random.Generator, size: Size = ()) -> np.ndarray:
+        """Independent draws, shape (*size, ...)."""
+        return self.loc + np.sqrt(self.scale2) * rng.standard_t(self.df, (*_shape(size), *self.df.shape))
+
+
+@dataclass(frozen=True, eq=False)
+class InverseGamma:
+    """Inverse gamma distributions, one a cell: density proportional to x^(-alpha - 1) exp(-beta / x), x > 0.
+
+    Parameters
+    ----------
+    alpha, beta : array_like, of shapes that broadcast
+        Shape and scale, > 0. Mean beta/(alpha - 1), mode beta/(alpha + 1), variance
+        beta^2 / ((alpha - 1)^2 (alpha - 2)).
+    """
+
+    alpha: np.ndarray
+    beta: np.ndarray
+
+    def __post_init__(self) -> None:
+        _set(self, alpha=_positive(self.alpha, "alpha"), beta=_positive(self.beta, "beta"))
+
+    def mean(self) -> np.ndarray:
+        """Mean; ValueError where alpha <= 1, which has none."""
+        _refuse_heavy(self.alpha, 1.0, "the mean of sigma2 needs alpha > 1")
+        return self.beta / (self.alpha - 1)
+
+    def mode(self) -> np.ndarray:
+        """Mode of this margin, beta/(alpha + 1)."""
+        return self.beta / (self.alpha + 1)
+
+    def variance(self) -> np.ndarray:
+        """Variance; ValueError where alpha <= 2, which has none."""
+        _refuse_heavy(self.alpha, 2.0, "the variance of sigma2 needs alpha > 2")
+        return (self.beta / (self.alpha - 1)) ** 2 / (self.alpha - 2)
+
+    def interval(self, level: float = 0.95) -> np.ndarray:
+        """Equal-tailed interval, shape (..., 2); an end beyond the largest float is infinite."""
+        tail = (1 - validate.level(level)) / 2
+        precision = [special.gammainccinv(self.alpha, tail), special.gammaincinv(self.alpha, tail)]
+        with np.errstate(divide="ignore", over="ignore"):
+            return self.beta[..., None] / np.stack(precision, axis=-1)
+
+    def log_normalizer(self) -> np.ndarray:
+        """Log of what the kernel is divided by: log Gamma(alpha) - alpha log beta."""
+        return special.gammaln(self.alpha) - self.alpha * np.log(self.beta)
+
+    def log_density(self, x: Any) -> np.ndarray:
+        """Log density at x; -inf where x <= 0."""
+        x = np.asarray(x, np.float64)
+        inside = np.where(x > 0, x, 1.0)
+        kernel = -(self.alpha + 1) * np.log(inside) - self.beta / inside
+        return np.where(x > 0, kernel - self.log_normalizer(), -np.inf)[()]
+
+    def mean_log(self) -> np.ndarray:
+        """E[log x] = log beta - psi(alpha)."""
+        return np.log(self.beta) - special.digamma(self.alpha)
+
+    def variance_log(self) -> np.ndarray:
+        """Var[log x] = psi1(alpha)."""
+        return special.polygamma(1, self.alpha)
+
+    def draw(self, rng: np.random.Generator, size: Size = (), *, log: bool = False) -> np.ndarray:
+        """Independent draws, shape (*size, ...); with `log`, of log x, which never overflows."""
+        x = np.log(self.beta) - log_gamma_draw(rng, self.alpha, (*_shape(size), *self.alpha.shape))
+        if log:
+            return x
+        with np.errstate(over="ignore"):  # an alpha near 0 goes beyond the largest float
+            return np.exp(x)
+
+
+@dataclass(frozen=True, eq=False)
+class NormalInverseGamma:
+    """Normal-inverse-gamma distributions of (mu, sigma2), one a cell.
+
+    sigma2 ~ InverseGamma(alpha0, beta0), mu | sigma2 ~ Normal(m0, sigma2 / kappa0): the conjugate prior of a normal
+    variable's mean and variance. The prior is worth kappa0 observations of the mean and 2 alpha0 of the variance.
+
+    Parameters
+    ----------
+    m0 : array_like
+        Centre of mu, in the units of the data.
+    kappa0 : array_like
+        > 0.
+    alpha0 : array_like
+        > 0.
+    beta0 : array_like
+        > 0, in the units of the data squared. All four are broadcast to one shape (...).
+
+    Raises
+    ------
+    ValueError
+        A parameter is out of range or the shapes do not broadcast.
+
+    Notes
+    -----
+    Joint mode (m0, beta0/(alpha0 + 3/2)); means m0 and beta0/(alpha0 - 1). Margins: mu is Student-t with 2 alpha0
+    degrees of freedom, centre m0 and squared scale beta0/(alpha0 kappa0); sigma2 is inverse gamma. A new observation is
+    Student-t with the same degrees of freedom and centre, and squared scale beta0 (kappa0 + 1)/(alpha0 kappa0).
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> after = bayesnb.NormalInverseGamma(0, 1, 2, 1).updated(n=1, mean=2, M2=0)
+    >>> [float(part) for part in (after.m0, after.kappa0, after.alpha0, after.beta0)]
+    [1.0, 2.0, 2.5, 2.0]
+    """
+
+    m0: np.ndarray
+    kappa0: np.ndarray
+    alpha0: np.ndarray
+    beta0: np.ndarray
+
+    def __post_init__(self) -> None:
+        positive = {name: _positive(getattr(self, name), name) for name in ("kappa0", "alpha0", "beta0")}
+        _set(self, m0=_location(self.m0, "m0"), **positive)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the parameters."""
+        return self.m0.shape
+
+    @property
+    def parameters(self) -> tuple[np.ndarray, ...]:
+        """(m0, kappa0, alpha0, beta0)."""
+        return self.m0, self.kappa0, self.alpha0, self.beta0
+
+    def broadcast_to(self, shape: tuple[int, ...], name: str = "prior") -> Self:
+        """The same distribution in every cell of a larger shape.
+
+        Raises
+        ------
+        ValueError
+            The shape does not fit.
+        """
+        try:
+            return type(self)(*(np.broadcast_to(part, shape) for part in self.parameters))
+        except ValueError:
+            raise ValueError(
+                f"{name} has shape {self.shape}, which does not fit {shape} (classes, columns); "
+                "give numbers, one value a column, or one a class and column"
+            ) from None
+
+    def updated(self, n: Any, mean: Any, M2: Any) -> NormalInverseGamma:
+        """Posterior after n observations with this mean and sum of squared deviations from it."""
+        kappa, alpha = self.kappa0 + n, self.alpha0 + np.asarray(n) / 2
+        m = self.m0 + n / kappa * (mean - self.m0)
+        return NormalInverseGamma(m, kappa, alpha, self.beta0 + self._added(n, mean, M2))
+
+    def _added(self, n: Any, mean: Any, M2: Any) -> np.ndarray:
+        """What the observations add to beta: half of their squares about their mean and of its distance from m0."""
+        return (M2 + self.kappa0 * (n / (self.kappa0 + n)) * (mean - self.m0) ** 2) / 2
+
+    def mu(self) -> StudentT:
+        """Margin of mu."""
+        return StudentT(2 * self.alpha0, self.m0, self.beta0 / (self.alpha0 * self.kappa0))
+
+    def sigma2(self) -> InverseGamma:
+        """Margin of sigma2."""
+        return InverseGamma(self.alpha0, self.beta0)
+
+    def predictive(self) -> StudentT:
+        """Distribution of the next observation."""
+        return StudentT(2 * self.alpha0, self.m0, self.beta0 / self.alpha0 * ((self.kappa0 + 1) / self.kappa0))
+
+    def mean(self) -> tuple[np.ndarray, np.ndarray]:
+        """Means of mu and sigma2; ValueError where alpha0 <= 1, where sigma2 has none."""
+        return self.m0, self.sigma2().mean()
+
+    def mode(self) -> tuple[np.ndarray, np.ndarray]:
+        """Joint mode of (mu, sigma2)."""
+        return self.m0, self.beta0 / (self.alpha0 + 1.5)
+
+    def variance(self) -> tuple[np.ndarray, np.ndarray]:
+        """Variances of mu and sigma2; ValueError where alpha0 <= 2, where sigma2 has none."""
+        return self.mu().variance(), self.sigma2().variance()
+
+    def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Equal-tailed intervals of mu and of sigma2, each for itself, each of shape (..., 2)."""
+        return self.mu().interval(level), self.sigma2().interval(level)
+
+    def log_normalizer(self) -> np.ndarray:
+        """Log of what sigma2^(-alpha0 - 3/2) exp(-(beta0 + kappa0 (mu - m0)^2 / 2) / sigma2) is divided by."""
+        return self.sigma2().log_normalizer() + 0.5 * (LOG_2PI - np.log(self.kappa0))
+
+    def log_density(self, mu: Any, sigma2: Any) -> np.ndarray:
+        """Joint log density; -inf where sigma2 <= 0."""
+        variance = np.asarray(sigma2, np.float64)
+        inside = np.where(variance > 0, variance, 1.0)
+        energy = self.beta0 + self.kappa0 * (np.asarray(mu, np.float64) - self.m0) ** 2 / 2
+        kernel = -(self.alpha0 + 1.5) * np.log(inside) - energy / inside
+        return np.where(variance > 0, kernel - self.log_normalizer(), -np.inf)[()]
+
+    def log_evidence(self, n: Any, mean: Any, M2: Any) -> np.ndarray:
+        """Log density of n observations with this mean and sum of squares, in their order, (mu, sigma2) integrated out.
+
+        The difference of the two log normalizers less n/2 log 2 pi, written without cancellation.
+        """
+        half, added = np.asarray(n) / 2, self._added(n, mean, M2)
+        scale = -self.alpha0 * np.log1p(added / self.beta0) - half * np.log(self.beta0 + added)
+        return log_rising(self.alpha0, half) + scale - 0.5 * np.log1p(n / self.kappa0) - half * LOG_2PI
+
+    def draw(self, rng: np.random.Generator, size: Size = ()) -> tuple[np.ndarray, np.ndarray]:
+        """Independent draws of mu and sigma2, each of shape (*size, ...)."""
+        sigma2 = self.sigma2().draw(rng, size)
+        return self.m0 + np.sqrt(sigma2 / self.kappa0) * rng.standard_normal(sigma2.shape), sigma2
+
+
+def _set(family: Any, **values: np.ndarray) -> None:
+    """Give the family its parameters, broadcast to one shape."""
+    try:
+        arrays: Iterable[np.ndarray] = np.broadcast_arrays(*values.values())
+    except ValueError:
+        shapes = ", ".join(f"{name} {value.shape}" for name, value in values.items())
+        raise ValueError(f"the parameters of {type(family).__name__} do not broadcast: {shapes}") from None
+    for name, array in zip(values, arrays, strict=True):
+        object.__setattr__(family, name, array)
+
+
+def _positive(value: Any, name: str) -> np.ndarray:
+    return validate.concentration(value, name)
+
+
+def _location(value: Any, name: str) -> np.ndarray:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers, got {value!r}") from None
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        where = f" at {tuple(int(i) for i in bad[0])}" if array.ndim else ""
+        raise ValueError(f"{name} must be finite, got {array[tuple(bad[0])]:g}{where}")
+    return array
+
+
+def _refuse_heavy(shape: np.ndarray, above: float, why: str) -> None:
+    bad = np.argwhere(~(shape > above))
+    if len(bad):
+        where = f" at {tuple(int(i) for i in bad[0])}" if shape.ndim else ""
+        raise ValueError(f"{why}, it is {shape[tuple(bad[0])]:g}{where}; use the mode or an interval")
+
+
+def _shape(size: Size) -> tuple[int, ...]:
+    if size is None:
+        return ()
+    return size if isinstance(size, tuple) else (int(size),)
