@@ -181,7 +181,7 @@ def _codes(name: Any, values: np.ndarray, missing: np.ndarray, model: str) -> Co
     if (codes != numbers).any():
         row = int(np.argmax(codes != numbers))
         warnings.warn(
-            f"{values[row]} at row {row}, column {name!r} is no whole number: {model} reads it as code {codes[row]:.0f}, as "
+            f"{values[row]} at row {row}, column {name!r} is no whole number: {model} reads code {codes[row]:.0f}, as "
             "scikit-learn does; bin such values, or use GaussianNB",
             UserWarning,
             stacklevel=8,

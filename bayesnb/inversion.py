@@ -145,7 +145,7 @@ def upper_quantile(total: LogGammaSum, tail: float, start: np.ndarray, mean: np.
 def upper_deviations(total: LogGammaSum, tails: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
     """Many points q of each row with P(L > q) = tail, less the mean, shape (n, tails); right to 0.1 % of the tail.
 
-    Tails from 1/2 down to 1e-5: tabulated every tenth of a standard deviation and interpolated in the log tail.
+    Tails from 1/2 down to 1e-5: tabulated every twentieth of a standard deviation and interpolated in the log tail.
     """
     result = np.empty((len(total), len(tails)))
     ones = np.ones(len(total))
@@ -212,7 +212,7 @@ class _Line:
 
     def deviations(self, log_tails: np.ndarray, sd: np.ndarray) -> np.ndarray:
         """Points of many tails, (n, tails); the kernel of the table is shared by the rows."""
-        y = np.arange(-1.5 * sd.min(), 15 * sd.max(), sd.min() / 10)
+        y = np.arange(-1.5 * sd.min(), 15 * sd.max(), sd.min() / 20)
         kernel = np.exp(-np.outer(self.s, y))
         p = self.value.real @ kernel.real - self.value.imag @ kernel.imag
         log_p = np.minimum.accumulate(np.log(np.maximum(p, 1e-300)), axis=1)

@@ -113,7 +113,7 @@ def test_documents_learnt_one_by_one_can_be_unlearnt_one_by_one():
     close(total, learn(X), scale=50)
     for row in X[::-1]:
         total = total - learn(row[None])
-    assert (total.n, total.mean, total.M2) == pytest.approx((np.zeros((1, 2)),) * 3, abs=0)
+    close(total, Statistics.zeros(1, 2), scale=0)
 
 
 @pytest.mark.parametrize(
@@ -123,11 +123,10 @@ def test_documents_learnt_one_by_one_can_be_unlearnt_one_by_one():
         ([[1.0], [np.nan]], [[1.0], [2.0]], r"n would be -1 at \(0, 0\)"),
         ([[1.0], [2.0], [3.0]], [[-50.0]], "M2 would be -"),
         ([[1.0], [2.0]], [[4.0], [6.0]], "M2 would be -"),
-        ([[1.0], [5.0]], [[3.0], [3.0]], "no value would be left .* but a sum of squares of 8"),
     ],
 )
 def test_a_removal_of_what_was_never_learnt_is_refused(learnt, removed, match):
-    """Where a total would be negative, or spread would be left without values; what was learnt stays as it is."""
+    """Where a total would be negative; what was learnt stays as it is."""
     total = learn(learnt)
     before = [part.tobytes() for part in (total.class_count, total.n, total.mean, total.M2)]
     with pytest.raises(ValueError, match=match):
@@ -193,7 +192,7 @@ def test_infinite_cells_and_bad_codes_are_refused():
 
 
 def test_the_weak_prior_is_on_the_scale_of_each_column():
-    """The column's mean over all classes, 0.01 observation of the mean, 3 of the variance with the column's variance."""
+    """The column's mean over all classes, 0.01 observation of the mean, 3 of the variance."""
     X, y = np.array([[1.0], [3.0], [8.0]]), [0, 0, 1]
     prior = weak(learn(X, y, 2))
     assert [float(p[0]) for p in prior.parameters] == pytest.approx([4, 0.01, 1.5, X.var() / 2], rel=1e-15)
@@ -356,7 +355,7 @@ def test_estimates_that_do_not_exist_name_class_and_column():
     names = {"classes": ["a", "b"], "tokens": ["height", "width"]}
     flat = posterior_of(learn([[1.0, 2.0], [2.0, 2.0], [1.0, 1.0], [2.0, 2.0]], [0, 0, 1, 1], 2), **names)
     for ask in (flat.require, flat.mu_hat, lambda e: flat.log_joint([[1.0, 1.0]], e)):
-        with pytest.raises(ValueError, match="variance in column 'width' of class 'a' is 0.*prior='weak'"):
+        with pytest.raises(ValueError, match=r"variance in column 'width' of class 'a' is 0.*prior='weak'"):
             ask("mle")
     flat.require("map")
     gap = replace(flat, statistics=learn([[1.0, 2.0], [2.0, 3.0], [1.0, np.nan], [2.0, np.nan]], [0, 0, 1, 1], 2))
@@ -364,7 +363,7 @@ def test_estimates_that_do_not_exist_name_class_and_column():
         gap.require("mle")
     gap.require("predictive")
     heavy = posterior_of(learn([[1.0], [2.0]], [0, 0], 2), NormalInverseGamma(0, 1, 0.5, 1))
-    with pytest.raises(ValueError, match="sigma2 of column 0 of class 1 has no mean: its alpha is 0.5, not above 1"):
+    with pytest.raises(ValueError, match=r"sigma2 of column 0 of class 1 has no mean: its alpha is 0\.5, not above 1"):
         heavy.require("mean")
     heavy.require("predictive")
 

@@ -1,0 +1,106 @@
+"""Parts that several models beyond conjugacy are written with: phi in two forms, theta alone, documents as data."""
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+
+FORMS = ("gamma", "dirichlet")
+SMALLEST = 0.2  # concentrations below it spread g over so many orders of magnitude that chains stand still unnoticed
+
+
+def token_probabilities(concentration, form, weight):
+    """Write phi_k ~ Dirichlet(a_k) inside the current model, as it reads or as it samples well.
+
+    ``form="gamma"``: g_kj ~ Gamma(a_kj, 1) and phi_k = g_k / s_k, s_k = sum_j g_kj. Then phi_k ~ Dirichlet(a_k) is
+    independent of s_k ~ Gamma(A_k, 1), A_k = sum_j a_kj. The data speak of phi only, so s_k may be given any other law
+    without a change to phi: here Gamma(A_k + w_k, 1 + w_k/A_k), of the same mean, by the factor s^w exp(-s w/A) and its
+    constant. With w_k near the number of tokens that class k has, phi's likelihood prod_j (g_kj/s_k)^n_kj loses its s:
+    the coordinates of g are nearly independent, as the sampler likes them. (A Poisson likelihood for g, as in
+    multinomial.py, would do this by the observed total of the class, which here nobody knows.)
+
+    Parameters
+    ----------
+    concentration : ndarray, shape (K, V)
+        a.
+    form : {"gamma", "dirichlet"}
+    weight : ndarray, shape (K,)
+        w, any constants >= 0.
+
+    Returns
+    -------
+    TensorVariable, shape (K, V)
+    """
+    cells = ("class", "token")
+    a = pm.Data("phi_concentration", concentration, dims=cells)
+    if form == "dirichlet":
+        return pm.Dirichlet("phi", a, dims=cells)
+    w = pm.Data("scale_weight", np.asarray(weight, float), dims="class")
+    g = pm.Gamma("g", a, 1.0, dims=cells)
+    s, total = g.sum(axis=1), a.sum(axis=1)
+    rate = 1 + w / total
+    constant = pt.gammaln(total) - pt.gammaln(total + w) + (total + w) * pt.log(rate)
+    pm.Potential("scale", w * pt.log(s) - (w / total) * s + constant, dims="class")
+    return pm.Deterministic("phi", g / s[:, None], dims=cells)
+
+
+def class_prior(theta):
+    """Write theta ~ Dirichlet(c) inside the current model; where it is known, or there is one class, it is data.
+
+    Parameters
+    ----------
+    theta : bayesnb.events.theta.ClassPrior
+
+    Returns
+    -------
+    TensorVariable, shape (K,)
+    """
+    known = np.ones(1) if theta.n_classes == 1 else theta.known
+    if known is not None:
+        return pm.Data("theta", known, dims="class")
+    return pm.Dirichlet("theta", pm.Data("theta_concentration", theta.concentration, dims="class"), dims="class")
+
+
+def log_joint(theta, phi, X):
+    """Log theta_k + sum_j x_ij log phi_kj, shape (N, K): of the token sequence, without multinomial coefficient."""
+    return pt.log(theta)[None, :] + pt.dot(X, pt.log(phi).T)
+
+
+def dense(X):
+    """Rows as a float64 array: products with a dense matrix are what compiled gradients are fast at."""
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.float64)
+
+
+def starting_values(posterior, form):
+    """A point of the model, theta and phi being the posterior means; g has the mean of its sum.
+
+    Parameters
+    ----------
+    posterior : bayesnb.events.multinomial.Posterior
+    form : {"gamma", "dirichlet"}
+
+    Returns
+    -------
+    dict of str to ndarray
+    """
+    phi = posterior.phi_hat("mean")
+    point = {"phi": phi} if form == "dirichlet" else {"g": phi * posterior.prior.phi.sum(axis=1, keepdims=True)}
+    if posterior.prior.theta.known is None and len(posterior.classes) > 1:
+        point["theta"] = posterior.theta_hat("mean")
+    return point
+
+
+def refuse_small(concentration, form):
+    """Raise a ValueError where the gamma form would fail without a sign."""
+    at = np.argwhere(concentration < SMALLEST)
+    if form == "gamma" and len(at):
+        k, j = (int(i) for i in at[0])
+        raise ValueError(
+            f"the concentration of token {j} in class {k} is {concentration[k, j]:.3g}: below {SMALLEST} the sampler "
+            "fails without a sign; give a larger prior"
+        )
+
+
+def refuse_few_tokens(n_tokens):
+    """Raise a ValueError where phi would be no random variable."""
+    if n_tokens < 2:
+        raise ValueError(f"phi over {n_tokens} token is no random variable: the vocabulary needs at least two")
