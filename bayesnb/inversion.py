@@ -143,14 +143,14 @@ def upper_quantile(total: LogGammaSum, tail: float, start: np.ndarray, mean: np.
 
 
 def upper_deviations(total: LogGammaSum, tails: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
-    """Many points q of each row with P(L > q) = tail, less the mean, shape (n, tails); right to 0.1 % of the tail.
+    """Many points q of each row with P(L > q) = tail, less the mean, shape (n, tails); right to 0.3 % of the tail.
 
-    Tails from 1/2 down to 1e-5: tabulated every twentieth of a standard deviation and interpolated in the log tail.
+    Tails from 1/2 down to 1e-5: tabulated every twentieth of a standard deviation and interpolated in the normal score.
     """
     result = np.empty((len(total), len(tails)))
     ones = np.ones(len(total))
     for rows, line in _lines(total, 1.5 * ones, -np.log(np.min(tails)) * ones, mean, sd):
-        result[rows] = line.deviations(np.log(tails), sd[rows])
+        result[rows] = line.deviations(-special.ndtri(tails), sd[rows])
     return result
 
 
@@ -210,13 +210,14 @@ class _Line:
         kernel = self.value * np.exp(-y[:, None] * self.s)
         return kernel.real.sum(axis=1), (kernel @ self.s).real
 
-    def deviations(self, log_tails: np.ndarray, sd: np.ndarray) -> np.ndarray:
-        """Points of many tails, (n, tails); the kernel of the table is shared by the rows."""
+    def deviations(self, z: np.ndarray, sd: np.ndarray) -> np.ndarray:
+        """Points with the tails of some normal points z, (n, z); the kernel of the table is shared by the rows."""
         y = np.arange(-1.5 * sd.min(), 15 * sd.max(), sd.min() / 20)
         kernel = np.exp(-np.outer(self.s, y))
         p = self.value.real @ kernel.real - self.value.imag @ kernel.imag
-        log_p = np.minimum.accumulate(np.log(np.maximum(p, 1e-300)), axis=1)
-        return np.stack([np.interp(-log_tails, -row, y) for row in log_p])
+        # between table points the normal score of the tail is all but straight, in light and heavy tails alike
+        score = np.maximum.accumulate(-special.ndtri(np.clip(p, 1e-300, 1 - 1e-16)), axis=1)
+        return np.stack([np.interp(z, row, y) for row in score])
 
     def solve(self, tail: float, y: np.ndarray, sd: np.ndarray) -> np.ndarray:
         """Newton's method on the log tail, kept inside a bracket."""

@@ -11,6 +11,7 @@ import importlib.util
 import os
 import pkgutil
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -75,6 +76,11 @@ class ModelFile:
         """Whether `build` takes `Documents` in place of totals."""
         return getattr(self.module, "NEEDS", "statistics") == "documents"
 
+    @property
+    def ours(self) -> bool:
+        """Whether it came with the library."""
+        return self.module.__name__.startswith("bayesnb.models.")
+
     def build(self, data: Any, prior: Any, form: str | None = None) -> Any:
         """Call the file's ``build``.
 
@@ -83,15 +89,28 @@ class ModelFile:
         ValueError
             Our own models' words on bad input; for a user's file whatever went wrong, with file and line.
         """
-        try:
-            model = self.module.build(data, prior, form)
-        except Exception as error:
-            if self.module.__name__.startswith("bayesnb.models."):
-                raise
-            raise ValueError(_located(error, self.name)) from error
+        model = self._call(self.module.build, data, prior, form)
         if not hasattr(model, "free_RVs"):
             raise ValueError(f"{self.name}: build returned {type(model).__name__}; it must return the pymc.Model")
         return model
+
+    def start(self, data: Any, prior: Any, form: str | None = None) -> dict[str, np.ndarray] | None:
+        """Point where every chain starts, by the file's ``start``; None where it has none. Raises as `build` does."""
+        start = getattr(self.module, "start", None)
+        return None if start is None else self._call(start, data, prior, form)
+
+    def complete(self, draws: dict[str, np.ndarray], data: Any, prior: Any, rng: Any) -> dict[str, np.ndarray]:
+        """Draws of what the model has integrated out, by the file's ``complete``; none where it has none."""
+        complete = getattr(self.module, "complete", None)
+        return {} if complete is None else self._call(complete, draws, data, prior, rng)
+
+    def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except Exception as error:
+            if self.ours:
+                raise
+            raise ValueError(_located(error, self.name)) from error
 
 
 def names() -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesnb.families import Beta, Dirichlet
+from bayesnb.families import Beta, Dirichlet, NormalInverseGamma
 from bayesnb.model import Settings
 from bayesnb.tensorfile import is_count, naming
 
@@ -32,6 +32,16 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "binary": (bool,),
     "power": (float,),
     "binarize": (type(None), float),
+    "var_smoothing": (float,),
+    "missing": (str,),
+    "min_categories": (type(None), float, dict),
+    "unseen": (str,),
+}
+_DEFAULT = {field.name: field.default for field in fields(Settings)}
+_LATER = frozenset(("var_smoothing", "missing", "min_categories", "unseen"))  # written where they are no default
+_FAMILIES: dict[str, tuple[type, tuple[str, ...]]] = {
+    "beta": (Beta, ("a", "b")),
+    "normal_inverse_gamma": (NormalInverseGamma, ("m0", "kappa0", "alpha0", "beta0")),
 }
 _COUNTERS = ("uint8", "uint16", "uint32")
 _NUMBERS = {"bool": bool} | dict.fromkeys(
@@ -121,6 +131,14 @@ def pack_names(names: np.ndarray) -> Arrays:
 
 def unpack_names(arrays: Arrays, *, ordered: bool) -> np.ndarray:
     """Inverse of `pack_names`; ValueError that names the array where bytes or places are wrong."""
+    names = texts(arrays)
+    with naming("tensor 'vocabulary'"):
+        check_names(names, ordered=ordered)
+    return as_objects(names)
+
+
+def texts(arrays: Arrays) -> list[str]:
+    """What `pack_names` put behind each other, with nothing asked of it but that it is text."""
     blob, offsets = arrays["vocabulary"].tobytes(), arrays["vocabulary_offsets"]
     with naming("tensor 'vocabulary_offsets'"):
         if offsets[0] != 0 or offsets[-1] != len(blob) or not (offsets[1:] >= offsets[:-1]).all():
@@ -129,13 +147,13 @@ def unpack_names(arrays: Arrays, *, ordered: bool) -> np.ndarray:
         ends = offsets.tolist()
         if blob.isascii():
             text = blob.decode("ascii")
-            names = [text[begin:end] for begin, end in pairwise(ends)]
-        else:
-            names = [blob[begin:end].decode("utf-8") for begin, end in pairwise(ends)]
-        check_names(names, ordered=ordered)
-    result = np.empty(len(names), object)
-    result[:] = names
-    return result
+            return [text[begin:end] for begin, end in pairwise(ends)]
+        return [blob[begin:end].decode("utf-8") for begin, end in pairwise(ends)]
+
+
+def as_objects(values: list[Any]) -> np.ndarray:
+    """Values as a one-dimensional array of objects."""
+    return np.fromiter(values, object, len(values))
 
 
 def pack_settings(settings: Settings, arrays: Arrays) -> dict[str, Any]:
@@ -148,8 +166,11 @@ def pack_settings(settings: Settings, arrays: Arrays) -> dict[str, Any]:
     """
     packed: dict[str, Any] = {}
     for name in SETTINGS:
+        value = getattr(settings, name)
+        if name in _LATER and np.ndim(value) == 0 and value == _DEFAULT[name]:
+            continue
         with naming(name):
-            packed[name] = _pack(getattr(settings, name), name, arrays)
+            packed[name] = _pack(value, name, arrays)
     for name in ("fit_prior", "binary"):
         packed[name] = bool(getattr(settings, name))
     return packed
@@ -158,7 +179,7 @@ def pack_settings(settings: Settings, arrays: Arrays) -> dict[str, Any]:
 def unpack_settings(packed: dict[str, Any], arrays: Arrays) -> Settings:
     """Inverse of `pack_settings`; ValueError that names the field."""
     values = {}
-    for name in SETTINGS:
+    for name in packed:
         with naming(name):
             values[name] = _unpack(packed[name], name, arrays)
     return Settings(**values)
@@ -172,10 +193,14 @@ def check_settings(packed: Any) -> dict[str, tuple[int, ...]]:
     ValueError
         A setting is missing, unknown or has another form.
     """
-    if not (isinstance(packed, dict) and set(packed) == set(SETTINGS)):
-        raise ValueError(f"there must be exactly {', '.join(SETTINGS)}")
+    if not (isinstance(packed, dict) and set(packed) | _LATER == set(SETTINGS)):
+        raise ValueError(
+            f"there must be exactly {', '.join(SETTINGS)}, of which {', '.join(sorted(_LATER))} may be left out"
+        )
     shapes: dict[str, tuple[int, ...]] = {}
     for name, types in _TYPES.items():
+        if name not in packed:
+            continue
         if type(packed[name]) not in types:
             raise ValueError(f"{name}: {packed[name]!r} is not {' or '.join(t.__name__ for t in types)}")
         with naming(name):
@@ -190,9 +215,11 @@ def _array_shapes(packed: Any, name: str) -> dict[str, tuple[int, ...]]:
     if form == {"array"}:
         if isinstance(value, list) and 1 <= len(value) <= 2 and all(map(is_count, value)):
             return {name: tuple(value)}
-    elif form == {"beta"}:
-        if isinstance(value, list) and len(value) == 2 and all(_is_parameter(part) for part in value):
-            return _array_shapes(value[0], f"{name}.a") | _array_shapes(value[1], f"{name}.b")
+    elif (family := _family_of(packed)) is not None:
+        _, parameters = family
+        if isinstance(value, list) and len(value) == len(parameters) and all(map(_is_parameter, value)):
+            parts = zip(value, parameters, strict=True)
+            return dict(item for part, own in parts for item in _array_shapes(part, f"{name}.{own}").items())
     elif form == {"dirichlet"}:
         if isinstance(value, dict) and _is_parameter(value):
             return _array_shapes(value, name)
@@ -200,6 +227,11 @@ def _array_shapes(packed: Any, name: str) -> dict[str, tuple[int, ...]]:
         _known(packed)
         return {}
     raise ValueError(f"{packed!r} has no form of a setting")
+
+
+def _family_of(packed: dict[str, Any]) -> tuple[type, tuple[str, ...]] | None:
+    """Family and its parameters, where a packed setting is one of several parameters."""
+    return _FAMILIES.get(next(iter(packed))) if len(packed) == 1 else None
 
 
 def _is_parameter(packed: Any) -> bool:
@@ -216,8 +248,9 @@ def _known(packed: dict[str, Any]) -> dict[Any, float]:
 def _pack(value: Any, name: str, arrays: Arrays) -> Any:
     if value is None or isinstance(value, str):
         return value if value is None else str(value)
-    if isinstance(value, Beta):
-        return {"beta": [_pack(value.a, f"{name}.a", arrays), _pack(value.b, f"{name}.b", arrays)]}
+    for form, (family, parameters) in _FAMILIES.items():
+        if isinstance(value, family):
+            return {form: [_pack(getattr(value, own), f"{name}.{own}", arrays) for own in parameters]}
     if isinstance(value, Dirichlet):
         return {"dirichlet": _pack(value.concentration, name, arrays)}
     if isinstance(value, Mapping):
@@ -239,12 +272,20 @@ def _unpack(packed: Any, name: str, arrays: Arrays) -> Any:
         return packed
     if "array" in packed:
         return np.array(arrays[name])
-    if "beta" in packed:
-        a, b = packed["beta"]
-        return Beta(_unpack(a, f"{name}.a", arrays), _unpack(b, f"{name}.b", arrays))
+    if (found := _family_of(packed)) is not None:
+        family, parameters = found
+        parts = zip(next(iter(packed.values())), parameters, strict=True)
+        return family(*(_unpack(part, f"{name}.{own}", arrays) for part, own in parts))
     if "dirichlet" in packed:
         return Dirichlet(_unpack(packed["dirichlet"], name, arrays))
     return _known(packed)
+
+
+def pack_statistics(statistics: Any) -> Arrays:
+    """The totals by name: counts in a small type, measures as they are."""
+    arrays = {name: compact(getattr(statistics, name)) for name in statistics.COUNTS}
+    # -0.0 is 0 and must not look like another model
+    return arrays | {name: np.ascontiguousarray(getattr(statistics, name) + 0.0) for name in statistics.MEASURES}
 
 
 def compact(counts: np.ndarray) -> np.ndarray:
@@ -262,8 +303,8 @@ def shown(packed: Any) -> Any:
     """A packed setting as `inspect` shows it: plain, with the shape in place of an array."""
     if isinstance(packed, dict) and "array" in packed:
         return f"array of shape {tuple(packed['array'])}"
-    if isinstance(packed, dict) and "beta" in packed:
-        return "Beta({}, {})".format(*map(shown, packed["beta"]))
+    if isinstance(packed, dict) and (found := _family_of(packed)) is not None:
+        return f"{found[0].__name__}({', '.join(str(shown(part)) for part in next(iter(packed.values())))})"
     if isinstance(packed, dict) and "dirichlet" in packed:
         return f"Dirichlet({shown(packed['dirichlet'])})"
     if isinstance(packed, dict):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import sys
 from collections.abc import Iterable
@@ -114,8 +115,10 @@ def sample(
         built = file.build(data, posterior.prior, form)
         settings = {"draws": draws, "tune": tune, "chains": chains, "random_seed": seed}
         settings |= {"progressbar": progress, "quiet": not progress}
-        frozen = posterior.statistics.feature_count.size <= LARGEST_FROZEN
-        tree = _run(built, file, sampler, frozen, **settings)
+        size = math.prod(data.X.shape) if file.needs_documents else posterior.statistics.feature_count.size
+        start = file.start(data, posterior.prior, form)
+        tree = _run(built, file, sampler, size <= LARGEST_FROZEN, start, **settings)
+        _complete(tree["posterior"], file, data, posterior.prior, seed)
         made = {"model": file.name, "form": chosen, "tune": tune, "sampler_version": version(sampler)}
     lumped = tokens is not None and len(posterior.tokens) > len(tokens)
     made |= {"sampler": sampler, "seed": seed, "rest": posterior.tokens[-1] if lumped else ""}
@@ -226,12 +229,20 @@ def _refuse_small_concentration(posterior: CountPosterior) -> None:
         )
 
 
-def _run(model: Any, file: ModelFile, sampler: str, frozen: bool, **settings: Any) -> dict[str, xr.Dataset]:
+def _run(
+    model: Any, file: ModelFile, sampler: str, frozen: bool, start: dict[str, np.ndarray] | None, **settings: Any
+) -> dict[str, xr.Dataset]:
     import pymc as pm
 
     keep = [rv.name for rv in model.unobserved_RVs if rv.name not in file.auxiliary]
     # PyMC's own parallel chains fork this process, which threads in it do not survive
     options: dict[str, Any] = {"compile_kwargs": {"freeze_model": frozen}} if sampler == "nutpie" else {"cores": 1}
+    if start is not None:  # from this very point: jitter would carry chains to other modes
+        options["initvals"] = start
+        if sampler == "nutpie":
+            options["compile_kwargs"]["jitter_rvs"] = set()
+        else:
+            options["init"] = "adapt_diag"
     try:
         with contextlib.redirect_stdout(sys.stderr):
             tree = pm.sample(
@@ -248,6 +259,14 @@ def _run(model: Any, file: ModelFile, sampler: str, frozen: bool, **settings: An
         raise KeyboardInterrupt
     groups = ("posterior", "sample_stats", "observed_data", "constant_data")
     return {group: tree[group].to_dataset() if group in tree else xr.Dataset() for group in groups}
+
+
+def _complete(draws: xr.Dataset, file: ModelFile, data: Any, prior: Any, seed: int) -> None:
+    """Add to the draws what the model has integrated out, drawn exactly given each of them."""
+    known = {name: draws[name].values for name in draws.data_vars}
+    dims = ("chain", "draw", "class", "token")
+    for name, values in file.complete(known, data, prior, np.random.default_rng(seed)).items():
+        draws[name] = (dims[: values.ndim], values)
 
 
 def _exact(posterior: CountPosterior, draws: int, chains: int, seed: int) -> dict[str, xr.Dataset]:

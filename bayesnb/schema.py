@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from bayesnb import packing, tensorfile
+from bayesnb import events, packing, packing_cells, tensorfile
 from bayesnb.tensorfile import naming
 
 VERSION = 1
@@ -81,7 +81,8 @@ def expected(packed: Any) -> dict[str, Expected]:
     ValueError
         A field is missing, unknown, malformed or does not go with another.
     """
-    _check_keys("model", packed, _MODEL)
+    has_cells = isinstance(packed, dict) and "cells" in packed
+    _check_keys("model", packed, _MODEL | ({"cells"} if has_cells else set()))
     _check_kind(packed)
     for name in ("closed", "fixed"):
         if type(packed[name]) is not bool:
@@ -92,11 +93,19 @@ def expected(packed: Any) -> dict[str, Expected]:
         k, v = len(packing.unpack_labels(packed["classes"])), packed["n_tokens"]
         if not k:
             raise ValueError("there is none; learn from labelled documents first")
-    needed: dict[str, Expected] = {"class_count": (_COUNTS, (k,)), "feature_count": (_COUNTS, (k, v))}
-    if packed["columns"] == "names":
-        needed |= {"vocabulary": (("U8",), None), "vocabulary_offsets": (("I64",), (v + 1,))}
     with naming("settings"):
         shapes = packing.check_settings(packed["settings"])
+        statistics = events.find(packed["settings"]["event"]).Statistics
+    needed: dict[str, Expected] = dict.fromkeys(statistics.COUNTS, (_COUNTS, (k, v)))
+    needed |= dict.fromkeys(statistics.MEASURES, (("F64",), (k, v))) | {"class_count": (_COUNTS, (k,))}
+    if has_cells != (packed["settings"]["event"] == "categorical"):
+        raise ValueError("cells: they belong to a categorical model, and to no other")
+    if has_cells:
+        with naming("cells"):
+            packing_cells.check(packed["cells"], named=packed["columns"] == "names")
+        needed |= dict.fromkeys(packing_cells.ARRAYS, (_COUNTS, (v,)))
+    if has_cells or packed["columns"] == "names":
+        needed |= {"vocabulary": (("U8",), None), "vocabulary_offsets": (("I64",), (v + 1,))}
     return needed | {name: (("F64",), shape) for name, shape in shapes.items()}
 
 

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
-from bayesnb import atomic, events, packing, schema, tensorfile
+from bayesnb import atomic, events, packing, packing_cells, schema, tensorfile
 from bayesnb.model import Settings, State
 from bayesnb.tensorfile import naming
 
@@ -136,9 +136,15 @@ def load(path: str | os.PathLike[str]) -> Model:
             settings = packing.unpack_settings(packed["settings"], arrays)
         named = packed["columns"] == "names"
         tokens = np.arange(packed["n_tokens"])
-        if named:
+        if named and "cells" not in packed:
             tokens = packing.unpack_names(arrays, ordered=packed["kind"] == "text")
-        statistics = events.find(settings.event).Statistics(arrays["class_count"], arrays["feature_count"])
+        kind = events.find(settings.event).Statistics
+        totals: dict[str, Any] = {name: arrays[name] for name in kind.COUNTS + kind.MEASURES}
+        if "cells" in packed:
+            with naming("cells"):
+                tokens, of_cells = packing_cells.unpack(packed["cells"], arrays)
+            totals |= of_cells
+        statistics = kind(**totals)
         classes = packing.unpack_labels(packed["classes"])
         state = State(statistics, classes, tokens, closed=packed["closed"], fixed=packed["fixed"])
         model = Model(settings, state, packed["tokens"], named, document["meta"])
@@ -172,7 +178,7 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
     return {
         **{name: document[name] for name in ("schema", "date", "versions", "fingerprint")},
         **{name: packed[name] for name in ("kind", "tokens")},
-        **{name: packing.shown(packed["settings"][name]) for name in packing.SETTINGS},
+        **{name: packing.shown(value) for name, value in packed["settings"].items()},
         "prior_described": summary["prior"],
         "classes": packed["classes"]["values"],
         **{name: summary[name] for name in ("class_count", "tokens_seen")},
@@ -191,13 +197,14 @@ def _pack(model: Model) -> tuple[dict[str, Any], packing.Arrays]:
     """The model as JSON and arrays: all that the fingerprint covers."""
     state = model.state
     model.settings.posterior(state)
-    arrays = {
-        "class_count": packing.compact(state.statistics.class_count),
-        "feature_count": packing.compact(state.statistics.feature_count),
-    }
+    arrays = packing.pack_statistics(state.statistics)
     named = model.named_columns or model.kind == "text"
+    cells = {}
     with naming("tokens"):
-        if named:
+        if model.settings.event == "categorical":
+            cells["cells"], of_cells = packing_cells.pack(state)
+            arrays |= of_cells
+        elif named:
             packing.check_names(state.tokens.tolist(), ordered=model.kind == "text")
             arrays |= packing.pack_names(state.tokens)
         elif not np.array_equal(state.tokens, np.arange(state.statistics.n_tokens)):
@@ -213,6 +220,7 @@ def _pack(model: Model) -> tuple[dict[str, Any], packing.Arrays]:
         "closed": state.closed,
         "fixed": state.fixed,
         "settings": packing.pack_settings(model.settings, arrays),
+        **cells,
     }
     schema.expected(packed)
     return packed, arrays
@@ -233,7 +241,7 @@ def _summary(model: Model) -> dict[str, Any]:
     return {
         "prior": model.settings.posterior(model.state).prior.describe(),
         "class_count": _numbers(statistics.class_count) if listed else None,
-        "tokens_seen": _numbers(statistics.feature_count.sum(axis=1)) if listed else None,
+        "tokens_seen": _numbers(statistics.seen) if listed else None,
     }
 
 
@@ -268,7 +276,7 @@ def _opened(
 
 def _check_sums(summary: dict[str, Any], statistics: Any) -> None:
     """The totals that `inspect` shows must be those of the arrays, up to the order of summation."""
-    sums = {"class_count": statistics.class_count, "tokens_seen": statistics.feature_count.sum(axis=1)}
+    sums = {"class_count": statistics.class_count, "tokens_seen": statistics.seen}
     for name, totals in sums.items():
         with naming(f"summary: {name}"):
             stated = summary[name]

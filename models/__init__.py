@@ -15,6 +15,17 @@ again to other data without compiling again. Optional constants of the file:
     `data` is a `bayesnb.sampling.Documents` in place of totals.
 ``AUXILIARY``
     Names of variables that are not worth keeping in the draws.
+``EVENT``
+    Name of the event model whose closed form it has, for `bayesnb.verify` and `bayesnb.calibrate`; by default the first
+    that it can be built for.
+
+and functions:
+
+``start(data, prior, form=None)``
+    Returns a value for some of the variables, by name: where every chain starts, without jitter.
+``complete(draws, data, prior, rng)``
+    Returns draws, by name, of what the model has integrated out; `draws` holds those of its parameters, arrays of
+    shape (chains, draws, ...).
 """
 
 import numpy as np

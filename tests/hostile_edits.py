@@ -97,7 +97,7 @@ JSON_EDITS = {
     "settings": (model("settings", []), "settings"),
     "setting missing": (lambda f: f.document["model"]["settings"].pop("alpha"), "settings: .*alpha"),
     "setting unknown": (setting("gamma", 1.0), "settings"),
-    "event": (setting("event", "gaussian"), "settings: event"),
+    "event": (setting("event", "poisson"), "settings: event"),
     "event number": (setting("event", 1), "settings: event"),
     "estimate": (setting("estimate", "mode"), "settings: estimate"),
     "alpha text": (setting("alpha", "abc"), "settings: alpha"),

@@ -186,7 +186,7 @@ def test_lattice_points_have_the_law_of_each_score(given_):
             mean, sd = scores.mean[[row], k], scores.sd[[row], k]
             for i in (n - 51, n - 204, n - 1019):  # 2.5 %, 10 % and 50 %
                 exact = upper_tail(law, value[[i]], mean, sd)[0]
-                # 3 % where cumulants serve; 0.1 % and the interpolation's error where exact nodes do
+                # 3 % where cumulants serve, 0.3 % where tabulated exact quantiles do
                 assert exact == pytest.approx((n - i - 0.5) / n, rel=0.03 if not given_ else 0.003)
             lower = upper_tail(law.negated(), -value[[50]], -mean, sd)[0]
             assert lower == pytest.approx(50.5 / n, rel=0.03 if not given_ else 0.003)

@@ -115,6 +115,11 @@ class MomentStatistics:
         return self.n.shape[1]
 
     @property
+    def seen(self) -> np.ndarray:
+        """Values seen in each class, shape (K,)."""
+        return self.n.sum(axis=1)
+
+    @property
     def held(self) -> np.ndarray:
         """Which columns any document has a value in, shape (V,), bool."""
         return self.n.any(axis=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -31,6 +31,11 @@ class CountStatistics:
 
     class_count: np.ndarray
     feature_count: np.ndarray
+
+    COUNTS: ClassVar[tuple[str, ...]] = ("class_count", "feature_count")
+    """Arrays that hold counts, the first (K,), the others (K, V); what a model file stores."""
+    MEASURES: ClassVar[tuple[str, ...]] = ()
+    """Arrays (K, V) of real numbers, likewise."""
 
     def __post_init__(self) -> None:
         n = np.array(self.class_count, np.float64)
@@ -98,6 +103,11 @@ class CountStatistics:
     def n_tokens(self) -> int:
         """V."""
         return self.feature_count.shape[1]
+
+    @property
+    def seen(self) -> np.ndarray:
+        """Tokens seen in each class, shape (K,)."""
+        return self.feature_count.sum(axis=1)
 
     @property
     def held(self) -> np.ndarray:
