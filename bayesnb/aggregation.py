@@ -59,6 +59,8 @@ def aggregate(posterior: CountPosterior, tokens: Iterable[Any]) -> CountPosterio
 
 def lumping(posterior: CountPosterior, tokens: Iterable[Any]) -> tuple[sparse.csr_array, np.ndarray]:
     """Which new cell each token goes to, as a 0/1 matrix (V, cells), and the names of the cells."""
+    if posterior.event == "categorical":
+        raise ValueError("cells of several columns cannot be lumped into one: leave tokens out and sample all of them")
     at = positions(posterior, tokens)
     chosen = sparse.csr_array((np.ones(len(at)), (at, np.arange(len(at)))), shape=(len(posterior.tokens), len(at)))
     names = posterior.tokens[at]

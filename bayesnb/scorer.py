@@ -165,11 +165,21 @@ class Scorer:
         if self.model.tokens is not None:
             counted = self.tokenizer.count(_texts(documents), vocabulary=names.tolist())
             return settings.documents(counted.X), counted.n_known, counted.n_total
+        if settings.event == "categorical":
+            return self._celled(documents)
         if self.model.named_columns:
             _refuse_other_columns(documents, names)
         X = settings.documents(documents, names if self.model.named_columns else None)
         n = X.sum(axis=1)
         return X, n, n
+
+    def _celled(self, documents: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+        """The same of a table of categories, where a column counts as a token."""
+        state: Any = self.model.state
+        if self.model.named_columns:
+            _refuse_other_columns(documents, np.array(state.statistics.columns, object))
+        X = self.model.settings.cells(documents, state)
+        return X, X[:, : len(state.tokens)].sum(axis=1), np.full(X.shape[0], float(state.statistics.n_columns))
 
     @cached_property
     def _columns(self) -> dict[str, int]:

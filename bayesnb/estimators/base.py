@@ -49,6 +49,10 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         """Documents to score as a CSR array in the columns of `posterior_`."""
 
     @abstractmethod
+    def _one(self, x: Any) -> Any:
+        """One document as a batch of one."""
+
+    @abstractmethod
     def _read(self, X: Any, settings: Settings, *, reset: bool) -> tuple[Any, np.ndarray, bool]:
         """Documents to learn from: counts, the names of their columns, and whether these are fixed."""
 
@@ -191,11 +195,31 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         """P(y = k | x), shape (N, K), columns in the order of `classes_`."""
         return np.exp(self.predict_log_proba(X))
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Most probable label of each document, shape (N,); the first class where several tie."""
+    def predict(self, X: Any, abstain: float | None = None) -> np.ndarray:
+        """Most probable label of each document, shape (N,); the first class where several tie.
+
+        Parameters
+        ----------
+        X : documents
+        abstain : float, optional
+            Answer None, in an array of objects, unless P(that label has the largest class probability | D) is at
+            least this: the probability that more data of the same kind would not change the answer.
+
+        Raises
+        ------
+        ValueError
+            Invalid documents, or a level outside (0, 1).
+        """
+        from bayesnb import uncertainty
+
         posterior, settings, X = self._scored(X)
-        probability = np.exp(posterior.log_proba(X, settings.estimate, settings.power))
-        return posterior.classes[probability.argmax(axis=1)]
+        best = np.exp(posterior.log_proba(X, settings.estimate, settings.power)).argmax(axis=1)
+        labels = posterior.classes[best]
+        if abstain is None:
+            return labels
+        validate.level(abstain)
+        sure = uncertainty.probability_largest(posterior, X, settings.power)[np.arange(len(best)), best] >= abstain
+        return np.where(sure, labels.astype(object), None)
 
     def predict_interval(self, X: Any, level: float = 0.95) -> np.ndarray:
         """Credible interval of each class probability, shape (N, K, 2).
@@ -227,6 +251,23 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         return contrast.token_ratios(
             self.posterior_, numerator, denominator, level=level, tokens=tokens, alpha=self._settings().alpha
         )
+
+    def explain(self, x: Any, classes: tuple[Any, Any] | None = None, level: float = 0.95) -> pd.DataFrame:
+        """Log-odds of one document, token by token, with a credible interval each; see `uncertainty.explain`.
+
+        Parameters
+        ----------
+        x : document
+            One text, or the counts of one document: a row, or a matrix with one row.
+        classes : pair of labels, optional
+            For the first and against the second; by default the predicted class against the runner-up.
+        level : float
+            Credible level.
+        """
+        from bayesnb import uncertainty
+
+        posterior, settings, X = self._scored(self._one(x))
+        return uncertainty.explain(posterior, X, settings.estimate, settings.power, classes=classes, level=level)
 
     @property
     def class_count_(self) -> np.ndarray:
@@ -307,6 +348,11 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
 
 class MatrixClassifier(PosteriorClassifier):
     """An estimator over a matrix of counts with fixed columns."""
+
+    def _one(self, x: Any) -> Any:
+        if getattr(x, "ndim", 2) == 1 and not hasattr(x, "to_frame"):
+            return np.asarray(x).reshape(1, -1)
+        return [x] if isinstance(x, (list, tuple)) and np.ndim(x) == 1 else x
 
     def _counts(self, X: Any, settings: Settings) -> Any:
         return self._validated(X, settings, reset=False)

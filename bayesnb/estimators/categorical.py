@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.validation import validate_data
 from bayesnb import categories, storage, validate
 from bayesnb.columns import Column, columns_of
 from bayesnb.estimators.base import MatrixClassifier, _targets
+from bayesnb.events.categorical import per_cell
 from bayesnb.model import Settings, State
 
 
@@ -175,10 +177,23 @@ class CategoricalNB(MatrixClassifier):
 
     # --- files ----------------------------------------------------------------------------------------------
 
+    def _model(self) -> storage.Model:
+        model = super()._model()
+        settings = model.settings
+        if isinstance(settings.prior, (list, tuple)):  # entries of several lengths have no form in a file
+            statistics: Any = self.posterior_.statistics
+            shape = statistics.feature_count.shape
+            prior = per_cell(settings.prior, statistics.block, statistics.n_columns, shape, "prior")
+            model = replace(model, settings=replace(settings, prior=prior))
+        return model
+
     @classmethod
     def from_model(cls, model: storage.Model) -> Self:
         """Return the fitted estimator that a model file holds."""
         new = cls._restored(model)
+        if new.min_categories is not None:  # numbers of a file are floats
+            fewest = np.asarray(new.min_categories).astype(np.int64)
+            new.min_categories = fewest if fewest.ndim else int(fewest)
         columns = model.state.statistics.columns  # type: ignore[attr-defined]
         new.n_features_in_ = len(columns)
         if model.named_columns:

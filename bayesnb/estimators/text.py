@@ -77,6 +77,9 @@ class TextClassifier(PosteriorClassifier):
         """Column of each token."""
         return {token: j for j, token in enumerate(self.posterior_.tokens.tolist())}
 
+    def _one(self, x: Any) -> list[str]:
+        return [x] if isinstance(x, str) else x
+
     def _counts(self, X: Any, settings: Settings) -> Any:
         counted = Tokenizer(self.tokens).count(_texts(X), vocabulary=self.posterior_.tokens.tolist())
         return settings.documents(counted.X)
