@@ -24,20 +24,28 @@ _HOME = {
     "read_corpus": "bayesnb.corpus.readers",
     "load_toy_spam": "bayesnb.corpus.datasets",
     "load_federalist": "bayesnb.corpus.datasets",
+    "select": "bayesnb.selection",
+    "fit_power": "bayesnb.selection_power",
     "sample": "bayesnb.sampling",
     "check_agreement": "bayesnb.agreement",
+    "sample_prior_predictive": "bayesnb.predictive",
+    "sample_posterior_predictive": "bayesnb.predictive",
+    "verify": "bayesnb.verification",
+    "calibrate": "bayesnb.calibration",
     "plot_ratios": "bayesnb.plots",
     "plot_map_vs_laplace": "bayesnb.plots",
     "plot_agreement": "bayesnb.plots",
     "plot_shrinkage": "bayesnb.plots",
     "plot_class_probabilities": "bayesnb.plots",
     "plot_calibration": "bayesnb.plots",
+    "plot_ranks": "bayesnb.plots",
 }
 
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
     from bayesnb.agreement import check_agreement
+    from bayesnb.calibration import calibrate
     from bayesnb.corpus.datasets import load_federalist, load_toy_spam
     from bayesnb.corpus.readers import read_corpus
     from bayesnb.estimators import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, TextClassifier, load
@@ -47,11 +55,16 @@ if TYPE_CHECKING:
         plot_calibration,
         plot_class_probabilities,
         plot_map_vs_laplace,
+        plot_ranks,
         plot_ratios,
         plot_shrinkage,
     )
+    from bayesnb.predictive import sample_posterior_predictive, sample_prior_predictive
     from bayesnb.sampling import sample
     from bayesnb.scorer import Scorer
+    from bayesnb.selection import select
+    from bayesnb.selection_power import fit_power
+    from bayesnb.verification import verify
 
 
 def __getattr__(name: str) -> Any:

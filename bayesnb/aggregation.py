@@ -49,12 +49,23 @@ def aggregate(posterior: CountPosterior, tokens: Iterable[Any]) -> CountPosterio
     >>> small.phi.concentration, list(small.tokens)
     (array([[3., 9.]]), ['c', 'other'])
     """
+    if posterior.event == "gaussian":
+        return _columns(posterior, positions(posterior, tokens))
     lump, names = lumping(posterior, tokens)
     statistics = posterior.statistics
     small = type(statistics)(statistics.class_count, statistics.feature_count @ lump)
     phi = posterior.prior.phi
     phi = Beta(phi.a @ lump, phi.b @ lump) if isinstance(phi, Beta) else phi @ lump
     return replace(posterior, prior=replace(posterior.prior, phi=phi), statistics=small, tokens=names)
+
+
+def _columns(posterior: Any, at: list[int]) -> Any:
+    """Posterior of some columns of measurements: all are independent, so that the others can simply be left out."""
+    normal = posterior.normal_prior
+    normal = type(normal)(*(part[:, at] for part in normal.parameters))
+    statistics = posterior.statistics.select(slice(None), at)
+    prior = replace(posterior.prior, normal=normal)
+    return replace(posterior, prior=prior, statistics=statistics, tokens=posterior.tokens[at])
 
 
 def lumping(posterior: CountPosterior, tokens: Iterable[Any]) -> tuple[sparse.csr_array, np.ndarray]:

@@ -1,14 +1,15 @@
 """Do draws agree with the closed form? Every parameter, in units of the Monte Carlo error.
 
 Draws of unknown quality are first gated on r_hat and effective sample size. Then the means of phi, of log phi and of
-(phi - E phi)^2 are compared with their exact values, and so is theta unless it is known. Means of phi alone are too
+(phi - E phi)^2 are compared with their exact values, and so is theta unless it is known. The Gaussian model's sigma2 is
+compared on the log scale and its mu on a bounded one, where all moments exist. Means of phi alone are too
 weak: doubling prior and data together leaves every one unchanged, and only the spread tells.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from scipy import special
 from bayesnb.aggregation import aggregate
 from bayesnb.convergence import effective_size, r_hat
 from bayesnb.events.base import CountPosterior
-from bayesnb.families import Beta, Dirichlet
+from bayesnb.families import Beta, Dirichlet, InverseGamma, StudentT
 from bayesnb.sampling import names_of, posterior_of
 
 MINIMUM_ESS = 400
@@ -105,24 +106,39 @@ def check_agreement(tree: Any, clf_or_posterior: Any) -> Agreement:
     ValueError
         The draws are of other classes or tokens, hold no phi, or are too few to judge.
     """
-    if "posterior" not in tree or "phi" not in tree["posterior"].data_vars:
-        raise ValueError("the tree holds no draws of phi in its group posterior")
+    posterior = posterior_of(clf_or_posterior)
+    for name in posterior.parameters:
+        if "posterior" not in tree or name not in tree["posterior"].data_vars:
+            raise ValueError(f"the tree holds no draws of {name} in its group posterior")
     draws = tree["posterior"].to_dataset()
-    posterior = _matching(posterior_of(clf_or_posterior), draws, str(tree.attrs.get("rest", "")))
+    posterior = _matching(posterior, draws, str(tree.attrs.get("rest", "")))
     table = pd.concat(list(_comparisons(draws, posterior)), ignore_index=True)
     threshold = float(-special.ndtri(FALSE_ALARM / len(table)))
     diverging = tree["sample_stats"]["diverging"] if "sample_stats" in tree else 0
     return Agreement(table, threshold, int(np.sum(diverging)), tuple(_reasons(table, threshold, draws.sizes["chain"])))
 
 
-def exact_moments(margin: Beta) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Exact mean and standard deviation of x, log x and (x - E x)^2 for Beta variables x.
+def exact_moments(margin: Beta | StudentT | InverseGamma) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Exact mean and standard deviation of what is compared.
+
+    For Beta variables x: x, log x and (x - E x)^2. For inverse gamma ones, log x and (log x - E log x)^2. For Student-t
+    ones b and b^2, with b = t / sqrt(nu + t^2) and t = (x - loc) / scale.
 
     Notes
     -----
     The variance of (x - E x)^2 is mu4 - mu2^2 = mu2^2 (2 + excess kurtosis), with the excess kurtosis
-    6 ((a - b)^2 (a + b + 1) - a b (a + b + 2)) / (a b (a + b + 2) (a + b + 3)).
+    6 ((a - b)^2 (a + b + 1) - a b (a + b + 2)) / (a b (a + b + 2) (a + b + 3)). The logarithm of an inverse gamma
+    variable has cumulants psi1(alpha) and psi3(alpha), so that its squared deviation has variance psi3 + 2 psi1^2. b^2
+    is Beta(1/2, nu/2), and the sign of b is independent of it.
     """
+    if isinstance(margin, InverseGamma):
+        variance = margin.variance_log()
+        sd = np.sqrt(special.polygamma(3, margin.alpha) + 2 * variance**2)
+        return {"log": (margin.mean_log(), np.sqrt(variance)), "squared deviation of log": (variance, sd)}
+    if isinstance(margin, StudentT):
+        square = Beta(np.full_like(margin.df, 0.5), margin.df / 2)
+        bounded = (np.zeros_like(margin.df), np.sqrt(square.mean()))
+        return {"bounded": bounded, "square of bounded": (square.mean(), np.sqrt(square.variance()))}
     a, b, variance = margin.a, margin.b, margin.variance()
     t, ab = a + b, a * b
     excess = 6 * ((a - b) ** 2 * (t + 1) - ab * (t + 2)) / (ab * (t + 2) * (t + 3))
@@ -156,8 +172,11 @@ def _matching(posterior: CountPosterior, draws: Any, rest: str) -> CountPosterio
 
 def _comparisons(draws: Any, posterior: CountPosterior) -> Iterator[pd.DataFrame]:
     classes, tokens = names_of(posterior.classes, "classes"), names_of(posterior.tokens, "tokens")
-    phi = posterior.phi if isinstance(posterior.phi, Beta) else posterior.phi.marginal()
-    yield from _compare("phi", draws["phi"].transpose("chain", "draw", "class", "token").values, phi, [classes, tokens])
+    for name in posterior.parameters:
+        exact = getattr(posterior, name)
+        margin = exact if isinstance(exact, Beta | StudentT | InverseGamma) else exact.marginal()
+        values = draws[name].transpose("chain", "draw", "class", "token").values
+        yield from _compare(name, values, margin, [classes, tokens])
     if not isinstance(posterior.theta, Dirichlet) or len(classes) == 1:
         return
     if "theta" not in draws:
@@ -168,23 +187,29 @@ def _comparisons(draws: Any, posterior: CountPosterior) -> Iterator[pd.DataFrame
     yield from _compare("theta", theta, posterior.theta.marginal(), [classes, [""]])
 
 
-def _compare(name: str, draws: np.ndarray, exact: Beta, names: list[list[str]]) -> Iterator[pd.DataFrame]:
+def _compare(name: str, draws: np.ndarray, exact: Any, names: list[list[str]]) -> Iterator[pd.DataFrame]:
     x = draws.reshape(*draws.shape[:2], -1)
-    margin = Beta(exact.a.ravel(), exact.b.ravel())
+    margin = type(exact)(*(getattr(exact, part.name).ravel() for part in fields(exact)))
     where = pd.MultiIndex.from_product(names, names=["class", "token"]).to_frame(index=False)
     where.insert(0, "parameter", name)
     shared = r_hat(x)
-    label = {"value": name, "log": f"log {name}", "squared deviation": "squared deviation"}
+    label = {"value": name, "squared deviation": "squared deviation"}
     for quantity, (mean, sd) in exact_moments(margin).items():
         # in units of its sd: squares of probabilities of 1e-6 must not look constant
         z = (_transform(quantity, x, margin) - mean) / sd
         ess, shift = effective_size(z), z.mean(axis=(0, 1))
         score = np.where(np.isfinite(shift) & np.isfinite(ess), shift * np.sqrt(ess), np.inf)
         found = {"sampled": mean + sd * shift, "exact": mean, "z": score, "ess": ess, "r_hat": shared}
-        yield where.assign(quantity=label[quantity], **found)
+        yield where.assign(quantity=label.get(quantity, f"{quantity} {name}"), **found)
 
 
-def _transform(quantity: str, x: np.ndarray, margin: Beta) -> np.ndarray:
+def _transform(quantity: str, x: np.ndarray, margin: Any) -> np.ndarray:
+    if "bounded" in quantity:
+        t = (x - margin.loc) / np.sqrt(margin.scale2)
+        bounded = t / np.sqrt(margin.df + t * t)
+        return bounded if quantity == "bounded" else bounded**2
+    if quantity == "squared deviation of log":
+        return (np.log(x) - margin.mean_log()) ** 2
     if quantity == "value":
         return x
     if quantity == "log":
@@ -212,5 +237,5 @@ def _reasons(table: pd.DataFrame, threshold: float, chains: int) -> Iterator[str
 
 def _place(row: pd.Series) -> str:
     quantity = f"{row['quantity']} of {row['parameter']}" if row["quantity"] == "squared deviation" else row["quantity"]
-    token = f"token {row['token']!r} in " if row["parameter"] == "phi" else ""
+    token = f"token {row['token']!r} in " if row["parameter"] != "theta" else ""
     return f"{quantity}, {token}class {row['class']!r}"

@@ -95,7 +95,7 @@ def expectation_maximization(
         raise ValueError("no document is labelled, so the classes are interchangeable: label one of each class")
     X, evidence = validate.counts(data.X), label_evidence(data.y, data.n_classes, flip_rate)
     p = np.where(data.y[:, None] < 0, 0.0, np.exp(evidence))
-    for step in range(1, max_iterations + 1):  # noqa: B007
+    for step in range(1, max_iterations + 1):
         posterior = Posterior(prior, Statistics(p.sum(axis=0), p.T @ X))
         last, p = p, np.exp(normalise(posterior.log_joint(X, estimate) + evidence))
         if np.abs(p - last).max() <= tolerance:

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from bayesnb import canvas, contrast
 from bayesnb.plots_agreement import plot_agreement
+from bayesnb.plots_calibration import plot_ranks
 from bayesnb.plots_estimates import plot_map_vs_laplace, plot_shrinkage
 from bayesnb.plots_probability import plot_calibration, plot_class_probabilities
 
@@ -25,6 +26,7 @@ __all__ = [
     "plot_calibration",
     "plot_class_probabilities",
     "plot_map_vs_laplace",
+    "plot_ranks",
     "plot_ratios",
     "plot_shrinkage",
 ]

@@ -21,7 +21,7 @@ import xarray as xr
 
 from bayesnb import events, validate
 from bayesnb.aggregation import aggregate, lumping
-from bayesnb.events.base import CountPosterior
+from bayesnb.events.base import CountPosterior, Posterior
 from bayesnb.families import Beta, Dirichlet
 from bayesnb.modelfiles import Documents, ModelFile, document_codes, find_model
 
@@ -51,7 +51,7 @@ def sample(
     max_bytes: float | None = None,
     progress: bool = False,
 ) -> xr.DataTree:
-    """Draws of theta and phi by Markov chain Monte Carlo.
+    """Draws of theta and phi, or of theta, mu and sigma2, by Markov chain Monte Carlo.
 
     Parameters
     ----------
@@ -79,10 +79,10 @@ def sample(
     Returns
     -------
     xarray.DataTree
-        Groups ``posterior`` (theta (chain, draw, class) unless it is known, phi (chain, draw, class, token)),
-        ``sample_stats``, ``observed_data`` and ``constant_data``. Classes and tokens are named by strings, in their
-        order; NUL, which netCDF cannot store, is written as its symbol U+2400. The root's attributes say how it was
-        made.
+        Groups ``posterior`` (theta (chain, draw, class) unless it is known, phi (chain, draw, class, token), or mu and
+        sigma2 likewise), ``sample_stats``, ``observed_data`` and ``constant_data``. Classes and tokens are named by
+        strings, in their order; NUL, which netCDF cannot store, is written as its symbol U+2400. The root's attributes
+        say how it was made.
 
     Raises
     ------
@@ -110,12 +110,16 @@ def sample(
             raise ValueError(f"model {file.name} is not of this posterior, which is {posterior.event}")
         data = _data(file, whole, posterior, tokens, X, y)
         chosen = form or (file.forms[0] if file.forms else "")
-        if file.name == posterior.event:
+        if file.name == posterior.event and isinstance(posterior, CountPosterior):
             _refuse_small_concentration(posterior)
         built = file.build(data, posterior.prior, form)
         settings = {"draws": draws, "tune": tune, "chains": chains, "random_seed": seed}
         settings |= {"progressbar": progress, "quiet": not progress}
-        size = math.prod(data.X.shape) if file.needs_documents else posterior.statistics.feature_count.size
+        size = (
+            math.prod(data.X.shape)
+            if file.needs_documents
+            else posterior.statistics.n_classes * posterior.statistics.n_tokens
+        )
         start = file.start(data, posterior.prior, form)
         tree = _run(built, file, sampler, size <= LARGEST_FROZEN, start, **settings)
         _complete(tree["posterior"], file, data, posterior.prior, seed)
@@ -130,7 +134,7 @@ def to_tree(clf_or_posterior: Any, draws: int = 1000, chains: int = 4, seed: int
     return sample(clf_or_posterior, draws=draws, chains=chains, seed=seed, sampler="exact", **options)
 
 
-def posterior_of(clf_or_posterior: Any) -> CountPosterior:
+def posterior_of(clf_or_posterior: Any) -> Any:
     """Posterior of a fitted estimator; a posterior is returned as it is.
 
     Raises
@@ -138,7 +142,7 @@ def posterior_of(clf_or_posterior: Any) -> CountPosterior:
     ValueError
         It is neither, or the estimator is not fitted.
     """
-    if isinstance(clf_or_posterior, CountPosterior):
+    if isinstance(clf_or_posterior, Posterior):
         return clf_or_posterior
     try:
         return clf_or_posterior.posterior_
@@ -196,8 +200,8 @@ def _data(file: ModelFile, whole: CountPosterior, posterior: CountPosterior, tok
 
 
 def _refuse_too_large(posterior: CountPosterior, draws: int, chains: int, max_bytes: float | None) -> None:
-    k, v = posterior.statistics.feature_count.shape
-    need = 8 * chains * draws * k * (v + 1)
+    k, v = posterior.statistics.n_classes, posterior.statistics.n_tokens
+    need = 8 * chains * draws * k * (v * len(posterior.parameters) + 1)
     limit = _free_memory() / 2 if max_bytes is None else max_bytes
     if need > limit:
         raise ValueError(
@@ -263,7 +267,7 @@ def _run(
 
 def _complete(draws: xr.Dataset, file: ModelFile, data: Any, prior: Any, seed: int) -> None:
     """Add to the draws what the model has integrated out, drawn exactly given each of them."""
-    known = {name: draws[name].values for name in draws.data_vars}
+    known = {str(name): draws[name].values for name in draws.data_vars}
     dims = ("chain", "draw", "class", "token")
     for name, values in file.complete(known, data, prior, np.random.default_rng(seed)).items():
         draws[name] = (dims[: values.ndim], values)
@@ -272,22 +276,31 @@ def _complete(draws: xr.Dataset, file: ModelFile, data: Any, prior: Any, seed: i
 def _exact(posterior: CountPosterior, draws: int, chains: int, seed: int) -> dict[str, xr.Dataset]:
     drawn = posterior.draw(draws, chains, seed)
     dims = ("chain", "draw", "class", "token")
-    names = ["theta", "phi"] if isinstance(posterior.theta, Dirichlet) and len(posterior.classes) > 1 else ["phi"]
+    names = list(posterior.parameters)
+    if isinstance(posterior.theta, Dirichlet) and len(posterior.classes) > 1:
+        names.insert(0, "theta")
     coords = {"chain": np.arange(chains), "draw": np.arange(draws)}
-    n, prior = posterior.statistics, posterior.prior
-    constant = {"class_count": n.class_count, "feature_count": n.feature_count}
-    beta = isinstance(prior.phi, Beta)
-    constant |= {"phi_a": prior.phi.a, "phi_b": prior.phi.b} if beta else {"phi_concentration": prior.phi}
-    constant |= (
-        {"theta_concentration": prior.theta.concentration} if "theta" in names else {"theta": posterior.theta.mean()}
-    )
-    observed = {"n_class": n.class_count, "n_token": n.feature_count}
+    constant, observed = _data_groups(posterior)
+    concentration = posterior.prior.theta.concentration
+    constant |= {"theta_concentration": concentration} if "theta" in names else {"theta": posterior.theta.mean()}
     return {
         "posterior": xr.Dataset({name: (dims[: drawn[name].ndim], drawn[name]) for name in names}, coords),
         "sample_stats": xr.Dataset({"diverging": (dims[:2], np.zeros((chains, draws), bool))}, coords),
         "observed_data": xr.Dataset({name: (dims[2 : 2 + v.ndim], v) for name, v in observed.items()}),
         "constant_data": xr.Dataset({name: (dims[2 : 2 + v.ndim], v) for name, v in constant.items()}),
     }
+
+
+def _data_groups(posterior: Any) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Constant and observed data, apart from theta's, under the names that the model files give them."""
+    n, prior = posterior.statistics, posterior.prior
+    constant = {name: getattr(n, name) for name in n.COUNTS + n.MEASURES}
+    if posterior.event == "gaussian":
+        parts = zip(("m0", "kappa0", "alpha0", "beta0"), prior.normal.parameters, strict=True)
+        return constant | dict(parts), {"n_class": n.class_count}
+    beta = isinstance(prior.phi, Beta)
+    constant |= {"phi_a": prior.phi.a, "phi_b": prior.phi.b} if beta else {"phi_concentration": prior.phi}
+    return constant, {"n_class": n.class_count, "n_token": n.feature_count}
 
 
 def _named(groups: dict[str, xr.Dataset], posterior: CountPosterior, made: dict[str, Any]) -> xr.DataTree:

@@ -104,11 +104,17 @@ def leave_one_out(
     return Loo(np.exp(log_p), log_p[rows, own], errors, joint, _note(posterior, parts))
 
 
-def scored_parts(posterior: Posterior, X: Any, own: np.ndarray, weight: Any = None, estimate: str = "map") -> Parts:
-    """Class probabilities and likelihoods without each document in turn; see `leave_one_out`."""
+def scored_parts(
+    posterior: Posterior, X: Any, own: np.ndarray, weight: Any = None, estimate: str = "map", theta: str | None = None
+) -> Parts:
+    """Class probabilities and likelihoods without each document in turn; see `leave_one_out`.
+
+    `theta` is the estimate of the class probabilities, where it is to differ from that of the event model.
+    """
     own = np.asarray(own)
     weight = validate.sample_weight(1.0 if weight is None else weight, len(own))
-    log_theta = _log_theta(posterior, own, weight, validate.estimate(estimate))
+    validate.estimate(estimate)
+    log_theta = _log_theta(posterior, own, weight, estimate if theta is None else theta)
     likelihood = np.array(posterior.log_likelihood(X, estimate))
     if len(likelihood) != len(own):
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{len(likelihood)}, {len(own)}]")

@@ -1,9 +1,7 @@
-"""Weights for combining candidates, by convex optimisation of their leave-one-out scores.
+"""Stacking weights: the mixture of candidates with the largest leave-one-out log score, by convex optimisation.
 
-`stacking_weights` maximises sum_i log sum_m w_m p_im over the simplex (Yao et al. 2018), a mixture of predictions.
-`pooling_weights` maximises sum_i log P_w(y_i | x_i), P_w(k) proportional to theta_k prod_m p_m(x_i | k)^w_m, over w >= 0
-with sum w <= 1, a geometric pool: weights that sum below 1 temper. Both are concave; a log barrier with Newton steps
-reaches the optimum, and the Karush-Kuhn-Tucker conditions bound how far it is away.
+The weights maximise sum_i log sum_m w_m p_m(y_i | x_i, D without i) over the simplex [1], which is concave. A log
+barrier with Newton steps [2] reaches the optimum, and the Karush-Kuhn-Tucker conditions bound how far it is away.
 
 References
 ----------
@@ -14,105 +12,88 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import softmax
-
-Objective = Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]]
 
 TOLERANCE = 1e-7  # nats, of the sum of log scores
 
 
-def stacking_weights(log_score: np.ndarray) -> np.ndarray:
+def stacking_weights(log_score: np.ndarray, prior: float = 0.0) -> np.ndarray:
     """Weights of a mixture, shape (M,), summing to 1.
 
     Parameters
     ----------
     log_score : ndarray, shape (N, M)
-        Log p_m(y_i | x_i, D without i).
+        Log p_m(y_i | x_i, D without i); finite for one candidate at least of each document.
+    prior : float
+        Documents that a Dirichlet(1 + prior/M) prior of the weights is worth: (prior/M) sum_m log w_m is added to the
+        sum of log scores.
 
     Notes
     -----
-    At the optimum g_m = mean_i p_im / sum_l w_l p_il is at most 1, and 1 where w_m > 0. The sum of log scores is within
-    N (max g - 1) of the largest possible.
+    Without a prior g_m = mean_i p_im / sum_l w_l p_il is at most 1 at the optimum, and 1 where w_m > 0. The sum of log
+    scores is within N (max g - 1) of the largest possible, here below 1e-7.
     """
-    _, m = log_score.shape
-    p = np.exp(log_score - log_score.max(axis=1, keepdims=True))  # a row's factor does not move the optimum
-    n = len(p)
-
-    def objective(w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        # less n sum w, which is n wherever the gradient is 0: so the simplex needs no constraint
-        ratio = p / (p @ w)[:, None]
-        return float(np.log(p @ w).sum() - n * w.sum()), ratio.sum(axis=0) - n, -ratio.T @ ratio
-
-    w = _climb(objective, np.full(m, 1 / m), bounded=False)
-    return w / w.sum()
-
-
-def pooling_weights(log_theta: np.ndarray, log_likelihood: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Exponents of a geometric pool, shape (M,), each >= 0 and summing to at most 1.
-
-    Parameters
-    ----------
-    log_theta : ndarray, shape (N, K)
-        Log class probabilities without document i.
-    log_likelihood : ndarray, shape (M, N, K)
-        Log p_m(x_i | k), in the column of its own class without document i.
-    own : ndarray of int, shape (N,)
-        Position of each document's class.
-    """
-    m, n, _ = log_likelihood.shape
-    rows = np.arange(n)
-    z = log_likelihood - log_likelihood[:, rows, own][:, :, None]  # against the own class
-
-    def objective(w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        joint = log_theta + np.tensordot(w, z, 1)
-        p = softmax(joint, axis=1)
-        top = joint.max(axis=1)
-        value = joint[rows, own] - top - np.log(np.exp(joint - top[:, None]).sum(axis=1))
-        mean = np.einsum("mik,ik->mi", z, p)
-        root = (z - mean[:, :, None]) * np.sqrt(p)
-        spread = root.reshape(m, -1)
-        return float(value.sum()), -mean.sum(axis=1), -spread @ spread.T
-
-    return _climb(objective, np.full(m, 1 / (m + 1)), bounded=True)
-
-
-def _climb(objective: Objective, w: np.ndarray, *, bounded: bool) -> np.ndarray:
-    """Maximise a concave objective over w >= 0, and sum w <= 1 where bounded, from a point inside."""
-    strength = 1.0
-    while strength * (len(w) + 1) > TOLERANCE / 4:
-        w = _newton(objective, w, strength, bounded)
+    if not 0 <= prior < np.inf:
+        raise ValueError(f"prior must be a number of documents >= 0, got {prior!r}")
+    mixture = _Mixture.of(log_score)
+    m = log_score.shape[1]
+    w, strength = np.full(m, 1 / m), 1.0
+    last = max(prior, TOLERANCE / 2) / m
+    while True:
+        w = _newton(mixture, w, max(strength, last))
+        if strength <= last:
+            return w / w.sum()
         strength /= 8
-    return w
 
 
-def _newton(objective: Objective, w: np.ndarray, strength: float, bounded: bool) -> np.ndarray:
-    for _ in range(60):
-        value, gradient, hessian = objective(w)
-        slack = 1 - w.sum()
-        gradient = gradient + strength / w - (strength / slack if bounded else 0.0)
-        hessian = hessian - np.diag(strength / w**2) - (strength / slack**2 if bounded else 0.0)
-        # scaled by w: near the edge the barrier's curvature spans many decades
-        step = w * np.linalg.solve(-hessian * w * w[:, None], gradient * w)
-        gain = float(gradient @ step)
-        if gain < 1e-2 * strength:
+@dataclass(frozen=True, eq=False)
+class _Mixture:
+    """Sum of log scores of a mixture, less N sum w.
+
+    That term is N wherever the slope is 0, so weights need not be held to sum to 1.
+    """
+
+    p: np.ndarray
+    same: int
+    n: int
+
+    @classmethod
+    def of(cls, log_score: np.ndarray) -> _Mixture:
+        p = np.exp(log_score - log_score.max(axis=1, keepdims=True))  # a row's factor does not move the optimum
+        alike = p.min(axis=1) > 1 - 1e-13  # most documents are plain to every candidate: counted, not computed
+        return cls(p[~alike], int(alike.sum()), len(p))
+
+    def value(self, w: np.ndarray) -> float:
+        total = w.sum()
+        return float(np.log(self.p @ w).sum() + self.same * np.log(total) - self.n * total)
+
+    def slope_and_curvature(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        ratio, total = self.p / (self.p @ w)[:, None], w.sum()
+        # without BLAS: matrices this small lose more by its threads waiting for a core than they gain
+        curvature = -np.einsum("im,il->ml", ratio, ratio) - self.same / total**2
+        return ratio.sum(axis=0) + self.same / total - self.n, curvature
+
+
+def _newton(mixture: _Mixture, w: np.ndarray, strength: float) -> np.ndarray:
+    """Maximise the mixture's value + strength sum log w."""
+    for _ in range(100):
+        slope, curvature = mixture.slope_and_curvature(w)
+        # in units of w, since near the edge the barrier's curvature spans many decades
+        scaled = (slope * w + strength, -curvature * w * w[:, None] + strength * np.eye(len(w)))
+        step = np.linalg.solve(scaled[1], scaled[0])
+        gain = float(scaled[0] @ step)
+        if gain < 1e-9 * strength:
             break
-        w = _backtrack(objective, w, step, gain, strength, bounded, value)
-    return w
-
-
-def _backtrack(
-    objective: Objective, w: np.ndarray, step: np.ndarray, gain: float, strength: float, bounded: bool, value: float
-) -> np.ndarray:
-    def barrier(w: np.ndarray) -> float:
-        return strength * (np.log(w).sum() + (np.log(1 - w.sum()) if bounded else 0.0))
-
-    here, size = value + barrier(w), 1.0
-    for _ in range(50):
-        new = w + size * step
-        if new.min() > 0 and not (bounded and new.sum() >= 1) and objective(new)[0] + barrier(new) > here + 0.1 * size * gain:
-            return new
-        size /= 2
+        here, size = mixture.value(w) + strength * np.log(w).sum(), 1.0
+        new = w
+        while size > 1e-15:
+            new = w * (1 + size * step)
+            if new.min() > 0 and mixture.value(new) + strength * np.log(new).sum() >= here + 0.1 * size * gain:
+                break
+            size /= 2
+        else:
+            break  # no step gains what rounding lets one see
+        w = new
     return w

@@ -9,7 +9,7 @@ The story::
     p_i   ~ Dirichlet(s_k phi_k), k = y_i              the document's own token probabilities
     token ~ Categorical(p_i)                           each of its n_i tokens, independently
 
-With p_i integrated out a document is Dirichlet-multinomial (Polya) [1]: its token sequence, with counts x_i, has density
+With p_i integrated out a document is Dirichlet-multinomial (Polya) [1]: its token sequence, counts x_i, has density
 
     Gamma(s_k) / Gamma(s_k + n_i) prod_j Gamma(s_k phi_kj + x_ij) / Gamma(s_k phi_kj)
 
@@ -35,10 +35,11 @@ References
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
-from bayesnb.events.multinomial import Posterior, Statistics
 from bayesnb.models import choose_form, class_probabilities, whole
 from bayesnb.models._parts import FORMS, refuse_few_tokens, refuse_small, starting_values, token_probabilities
 from scipy import sparse
+
+from bayesnb.events.multinomial import Posterior, Statistics
 
 NEEDS = "documents"
 AUXILIARY = ("g",)

@@ -19,8 +19,9 @@ The posterior is, with the four parameters of `NormalInverseGamma.updated`,
     p(theta, mu, sigma2 | D) = Dirichlet(theta; c + n) prod_kj NormalInverseGamma(mu_kj, sigma2_kj; m_n, kappa_n,
                                alpha_n, beta_n)                                                        [1, section 3.3]
 
-Its cells are independent, and in each the width of mu grows with sigma2: a funnel, mild where alpha_n is 2 or more,
-which a column with two values has under the weakest of our priors. In practice the closed form answers at once
+Its cells are independent, and in each the width of mu grows with sigma2: a funnel, the wider the fewer values there
+are. With three values a cell the draws agree with the closed form (a test); with fewer let `check_agreement` judge.
+In practice the closed form answers at once
 (`bayesnb.GaussianNB`); sample to see that it is right, or to extend the model.
 
 References

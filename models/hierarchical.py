@@ -36,8 +36,9 @@ References
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
-from bayesnb.families import Dirichlet
 from bayesnb.models import choose_form, class_probabilities
+
+from bayesnb.families import Dirichlet
 
 FORMS = ("marginal",)
 

@@ -11,16 +11,17 @@ The story is that of multinomial.py, where the label z_i that we see is the true
 
 The true classes are summed out, so the density (of token sequences) is
 
-    Dirichlet(theta; c) prod_k Dirichlet(phi_k; a_k) Beta(u; 1, 4)  prod_i sum_k theta_k P(z_i | k, e) prod_j phi_kj^x_ij
+    Dirichlet(theta; c) prod_k Dirichlet(phi_k; a_k) Beta(u; 1, 4)
+    prod_i sum_k theta_k P(z_i | k, e) prod_j phi_kj^x_ij                                                       [1, 2]
 
-[1, 2]. With two classes the flip rate has mean 0.1 before any data.
+With two classes the flip rate has mean 0.1 before any data.
 
 What for: labels by hand, by rule or by users, some wrong, each class alike and whatever the document says. When not:
 labels that go wrong for certain documents or in one direction (mail that nobody reports): e would be an average of
-something else. And beware of its word "wrong": it means "the tokens speak for another class more strongly than e". Naive
-Bayes takes every token as independent evidence, so that with long documents it is overconfident; documents that look
-like another class are then charged to e, and the flip rate comes out too high. Where the model is right its interval
-covers; on real text read it as a share of atypical documents.
+something else. And beware of its word "wrong": it means that the tokens speak for another class more strongly than e
+allows. Naive Bayes takes every token as independent evidence, so with long documents it is overconfident; documents
+that look like another class are then charged to e, and the flip rate comes out too high. Where the model is right its
+interval covers; on real text read it as a share of atypical documents.
 
 Well posed: with the classes of y exchanged, e and 1-e (two classes) have the same likelihood. e < (K-1)/K, so that a
 label speaks for its own class, picks one of the two. Every chain starts at the solution of expectation-maximisation
@@ -37,8 +38,6 @@ References
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
-from bayesnb.em import expectation_maximization
-from bayesnb.events.multinomial import Statistics
 from bayesnb.models import choose_form, whole
 from bayesnb.models._parts import (
     FORMS,
@@ -50,6 +49,9 @@ from bayesnb.models._parts import (
     starting_values,
     token_probabilities,
 )
+
+from bayesnb.em import expectation_maximization
+from bayesnb.events.multinomial import Statistics
 
 NEEDS = "documents"
 AUXILIARY = ("g", "u")

@@ -16,7 +16,7 @@ which is a mixture of K^U closed-form posteriors, one for each way to label the 
 
 What for: few labels and many documents, whose tokens occur together by class. When not: with thousands of labels the
 closed form says the same at once; and where the natural clusters of the documents are not the classes (topics rather
-than spam), unlabelled documents pull phi to the clusters, away from the labels. Compare test errors before you trust it.
+than spam), unlabelled documents pull phi to the clusters, away from the labels. Compare test errors before trusting it.
 
 Well posed: without labels the classes could be exchanged; a few labels settle that, yet with long documents the
 posterior keeps many modes hundreds of nats apart, and chains settle in whichever is near. So `start` puts every chain
@@ -34,8 +34,6 @@ References
 
 import numpy as np
 import pymc as pm
-from bayesnb.em import expectation_maximization
-from bayesnb.events.multinomial import Statistics
 from bayesnb.models import choose_form, class_probabilities, whole
 from bayesnb.models._parts import (
     FORMS,
@@ -46,6 +44,9 @@ from bayesnb.models._parts import (
     starting_values,
     token_probabilities,
 )
+
+from bayesnb.em import expectation_maximization
+from bayesnb.events.multinomial import Statistics
 
 NEEDS = "documents"
 AUXILIARY = ("g",)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import typer
 from typer.exceptions import Exit, TyperException
 
-from bayesnb.cli import demo, draws, learn, use
+from bayesnb.cli import demo, draws, learn, use, verify
 
 app = typer.Typer(
     name="bayesnb",
@@ -23,7 +23,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (demo.demo, learn.fit, use.score, use.evaluate, learn.compare, use.ratios, draws.sample, use.inspect):
+for command in (
+    demo.demo,
+    learn.fit,
+    use.score,
+    use.evaluate,
+    learn.compare,
+    use.ratios,
+    draws.sample,
+    verify.verify,
+    use.inspect,
+):
     app.command()(command)
 
 

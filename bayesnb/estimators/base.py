@@ -18,10 +18,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesnb import storage, validate
 from bayesnb.events.base import Posterior
-from bayesnb.model import Settings, State
+from bayesnb.model import Settings, State, class_codes
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bayesnb.selection_loo import Loo
 
 _SETTING = [field.name for field in fields(Settings) if field.name != "event"]
 
@@ -238,6 +240,33 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         validate.level(level)
         posterior, settings, X = self._scored(X)
         return uncertainty.class_probability_interval(posterior, X, level, settings.power)
+
+    def loo(self, X: Any, y: Any, sample_weight: Any = None) -> Loo:
+        """Score each learnt document by the model without it, exactly and in one pass.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Documents as they were learnt; all, or some of them. Totals cannot tell which documents they are made of:
+            only one that does not fit into them is refused.
+
+        Returns
+        -------
+        selection_loo.Loo
+            ``.probabilities`` (N, K), ``.log_score`` (N,) = log P(y_i | x_i, D without i), ``.errors``, ``.note``.
+            Equals fitting again without the document, with classes, vocabulary and prior held fixed. A class with one
+            document has probability 0 without it under "map" and "mle": its log score is -inf; the note names it.
+
+        Raises
+        ------
+        ValueError
+            A document was not learnt, or the estimate does not exist without it; the row is named.
+        """
+        from bayesnb import selection_loo
+
+        posterior, settings, X = self._scored(X)
+        own = class_codes(_targets(self, y), posterior.classes)
+        return selection_loo.leave_one_out(posterior, X, own, sample_weight, settings.estimate, settings.power)
 
     # --- looking inside -------------------------------------------------------------------------------------
 

@@ -79,6 +79,8 @@ class Posterior(ABC):
     tokens: np.ndarray = None  # type: ignore[assignment]
 
     event: ClassVar[str]
+    parameters: ClassVar[tuple[str, ...]] = ("phi",)
+    """Names of the event model's parameters, each (K, V): attributes of the posterior, and of its draws."""
 
     def __post_init__(self) -> None:
         k, v = self.statistics.n_classes, self.statistics.n_tokens

@@ -119,7 +119,8 @@ class Prior:
 
 def _from_totals(rule: empirical.Rule, alpha: Any, statistics: Statistics) -> tuple[Beta, None, str]:
     """Beta (K, V) of a prior computed from the totals, no smoothing, and what it is."""
-    n, documents = statistics.feature_count, np.broadcast_to(statistics.class_count[:, None], statistics.feature_count.shape)
+    n = statistics.feature_count
+    documents = np.broadcast_to(statistics.class_count[:, None], n.shape)
     share = np.full(statistics.n_tokens, 0.5)
     if rule.of_background:
         share = empirical.shares(n.sum(axis=0), statistics.class_count.sum(), 2)
@@ -131,7 +132,8 @@ def _from_totals(rule: empirical.Rule, alpha: Any, statistics: Statistics) -> tu
         absent = np.maximum(documents - n, 0.0)
         terms = (np.concatenate([m, 1 - m, np.ones_like(m)]), np.concatenate([n, absent, documents], axis=None))
         strength = empirical.best_strength(*terms, np.repeat([1.0, 1.0, -1.0], n.size), 2)
-    law = f"{strength:.4g} documents at token shares" if rule.of_background else f"{strength / 2:.4g}, {strength / 2:.4g}"
+    half = f"{strength / 2:.4g}"
+    law = f"{strength:.4g} documents at token shares" if rule.of_background else f"{half}, {half}"
     both = [np.tile(strength * part, (len(n), 1)) for part in (share, 1 - share)]
     return Beta(*both), None, f"{rule.name}: Beta({law})"
 

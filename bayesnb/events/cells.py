@@ -157,10 +157,10 @@ class Statistics(CountStatistics):
         """
         if not isinstance(X, Documents):
             X = Documents(cls.document(validate.counts(X)), block)
+        of_none = cls(np.zeros(0), np.zeros((0, X.shape[1])), X.block, X.flags, X.columns)
+        of_none.refuse_two_categories(X.X)
         totals = super().from_documents(X.X, y, n_classes, sample_weight)
-        totals = replace(totals, block=X.block, flags=X.flags, columns=X.columns)
-        totals.refuse_two_categories(X.X)
-        return totals
+        return replace(totals, block=of_none.block, flags=of_none.flags, columns=of_none.columns)
 
     def refuse_two_categories(self, X: sparse.csr_array) -> None:
         """Raise a ValueError where a row of 0/1 has several cells of one column."""

@@ -2,7 +2,7 @@
 
 Both are of the form a_kj = S m_j, the same for every class: m_j is the token's share of all occurrences (background) or
 1/V, and S, the total strength, is given or the one that maximises the evidence sum_k log B(a + n_k) - log B(a) [1].
-For the Bernoulli model they are Beta(S r_j, S (1 - r_j)) with r_j the share of all documents that hold the token, or 1/2.
+For the Bernoulli model they are Beta(S r_j, S (1 - r_j)), r_j the share of all documents that hold the token, or 1/2.
 
 The maximisation is over this one number only. Over a whole free vector it is degenerate where classes are few: with two
 classes, a token that both use alike drives its concentration without bound, and one that neither uses drives it to 0.
@@ -15,6 +15,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,8 @@ class Rule:
 def canonical(prior: Any) -> Any:
     """``("background", 500)`` as the name "background:500", which a model file can hold; anything else as it is."""
     if isinstance(prior, (tuple, list)) and len(prior) == 2 and isinstance(prior[0], str):
-        return f"{prior[0]}:{prior[1]!r}" if isinstance(prior[1], str) else f"{prior[0]}:{float(prior[1])!r}"
+        name, strength = prior
+        return f"{name}:{float(strength)!r}" if isinstance(strength, (Real, np.number)) else f"{name}:{strength}"
     return prior
 
 

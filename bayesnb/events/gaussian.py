@@ -192,15 +192,17 @@ class Posterior(BasePosterior):
     """
 
     event: ClassVar[str] = "gaussian"
+    parameters: ClassVar[tuple[str, ...]] = ("mu", "sigma2")
 
     @cached_property
     def normal(self) -> NormalInverseGamma:
         """Distribution of mu and sigma2, shape (K, V); ValueError where there is no prior."""
         n = self.statistics
-        return self._prior.updated(n.n, n.mean, n.M2)
+        return self.normal_prior.updated(n.n, n.mean, n.M2)
 
     @property
-    def _prior(self) -> NormalInverseGamma:
+    def normal_prior(self) -> NormalInverseGamma:
+        """Prior distribution of mu and sigma2, shape (K, V); ValueError where there is none."""
         if self.prior.normal is None:
             raise ValueError(NO_PRIOR)
         return self.prior.normal
@@ -263,7 +265,7 @@ class Posterior(BasePosterior):
             return self._most_likely(np.zeros((1, 1)), "mle")
         if estimate == "map":
             return self._most_likely(self.prior.epsilon, "map") if self.prior.normal is None else self.normal.mode()
-        heavy = np.argwhere(~(self._prior.alpha0 + self.statistics.n / 2 > 1))
+        heavy = np.argwhere(~(self.normal_prior.alpha0 + self.statistics.n / 2 > 1))
         if len(heavy):
             raise ValueError(
                 f"sigma2 of {self._cell(heavy[0])} has no mean: its alpha is {self.normal.alpha0[tuple(heavy[0])]:g}, "
@@ -293,7 +295,7 @@ class Posterior(BasePosterior):
 
     def _log_evidence(self) -> float:
         n = self.statistics
-        return float(self._prior.log_evidence(n.n, n.mean, n.M2).sum())
+        return float(self.normal_prior.log_evidence(n.n, n.mean, n.M2).sum())
 
     def _draw(self, rng: np.random.Generator, draws: int) -> dict[str, np.ndarray]:
         return dict(zip(("mu", "sigma2"), self.normal.draw(rng, (draws,)), strict=True))

@@ -112,8 +112,8 @@ def _from_totals(rule: empirical.Rule, alpha: Any, statistics: Statistics) -> tu
         m, total = np.broadcast_to(share, n.shape).ravel(), statistics.token_total
         terms = (np.append(m, np.ones_like(total)), np.append(n, total))
         strength = empirical.best_strength(*terms, np.repeat([1.0, -1.0], [n.size, len(total)]), v)
-    law = f"Dirichlet({strength:.6g} x token shares)" if rule.of_background else f"Dirichlet({strength / max(v, 1):.4g})"
-    return np.tile(strength * share, (len(n), 1)), None, f"{rule.name}: {law}"
+    law = f"{strength:.6g} x token shares" if rule.of_background else f"{strength / max(v, 1):.4g}"
+    return np.tile(strength * share, (len(n), 1)), None, f"{rule.name}: Dirichlet({law})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,13 +183,11 @@ class Posterior(CountPosterior):
     ) -> None:
         if len(c) and c.min() < 0:
             at = int(c.argmin())
-            row, index, unbounded = left.row[at], (int(left.own[at]), int(left.column[at])), True
-        elif len(total) and total.min() == 0:
-            row = total.argmin()
-            index, unbounded = (int(own[row]),), False
-        else:
-            return
-        raise self._no_mode_left(int(row), NoModeError(index, unbounded=unbounded), estimate, "token")
+            error = NoModeError((int(left.own[at]), int(left.column[at])), unbounded=True)
+            raise self._no_mode_left(int(left.row[at]), error, estimate, "token")
+        if len(total) and total.min() == 0:
+            row = int(total.argmin())
+            raise self._no_mode_left(row, NoModeError((int(own[row]),), unbounded=False), estimate, "token")
 
     def _log_evidence(self) -> float:
         a, n = self.prior.phi, self.statistics.feature_count

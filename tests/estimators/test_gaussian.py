@@ -10,6 +10,7 @@ from sklearn.naive_bayes import GaussianNB as Reference
 
 import bayesnb
 from bayesnb import GaussianNB, NormalInverseGamma
+from tests.model_examples import edited
 
 RNG = np.random.default_rng(0)
 Y = np.repeat(["a", "b", "c"], [9, 5, 6])
@@ -216,3 +217,35 @@ def test_a_saved_model_predicts_the_same_bits_and_goes_on_learning(options, tmp_
     np.testing.assert_array_equal(bayesnb.Scorer.load(tmp_path / "m").predict_proba(NEW), clf.predict_proba(NEW))
     loaded.partial_fit(NEW, ["a"] * 8), clf.partial_fit(NEW, ["a"] * 8)
     np.testing.assert_array_equal(loaded.predict_joint_log_proba(NEW), clf.predict_joint_log_proba(NEW))
+
+
+def second(values):
+    """An edit that overwrites the second number of an array."""
+
+    def edit(name):
+        return lambda f: f.put(name, [1.0, values, *np.ones(7)])
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "match"),
+    [
+        (second(-1.0)("M2"), "M2 would be -1"),
+        (second(np.nan)("mean"), "size of mean would be nan"),
+        (second(-1.0)("prior.beta0"), "settings: .*beta0 must be above 0"),
+        (lambda f: f.document["model"]["settings"].update(missing="drop"), "settings: missing must be one of"),
+        (lambda f: f.document["model"]["settings"].update(var_smoothing="x"), "settings: var_smoothing"),
+        (
+            lambda f: f.document["model"]["settings"].update(prior={"normal_inverse_gamma": [1.0, 1.0]}),
+            "settings: prior",
+        ),
+    ],
+)
+def test_a_hostile_file_is_refused(edit, match, tmp_path):
+    """Totals that cannot be and settings that make no sense, named with the file."""
+    normal = NormalInverseGamma(np.zeros((3, 3)), 1, 2, 1)
+    GaussianNB(prior=normal, missing="ignore", var_smoothing=0.5).fit(X, Y).save(tmp_path / "m")
+    edited(tmp_path / "m", edit)
+    with pytest.raises(ValueError, match=f"model file .*m: .*{match}"):
+        bayesnb.load(tmp_path / "m")

@@ -5,15 +5,17 @@ from functools import cache
 import numpy as np
 import pymc as pm
 import pytest
+from bayesnb.models import gaussian as gaussian_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pymc.model.transform.conditioning import remove_value_transforms
 from scipy.special import gammaln
 
+from bayesnb import GaussianNB, check_agreement, sample
+from bayesnb.agreement import exact_moments
 from bayesnb.events.gaussian import Posterior, Prior, Statistics
 from bayesnb.events.theta import ClassPrior
-from bayesnb.families import Dirichlet, NormalInverseGamma
-from bayesnb.models import gaussian as gaussian_model
+from bayesnb.families import Dirichlet, InverseGamma, NormalInverseGamma, StudentT
 
 SHAPE = (3, 2)
 KNOWN = np.array([0.5, 0.2, 0.3])
@@ -103,3 +105,48 @@ def test_what_cannot_be_sampled_is_refused():
         gaussian_model.build(Statistics.zeros(1, 0), prior)
     with pytest.raises(ValueError, match=r"class_count is 2\.5 .*only whole counts"):
         gaussian_model.build(Statistics([2.5], [[2.5]], [[0.0]], [[1.0]]), prior)
+
+
+def measured(prior="weak"):
+    """Two columns of two classes, one of them with three rows only."""
+    X = np.array([[1.0, 50], [2, 40], [1.5, 47], [4, 20], [5, 30], [3.5, 25], [4, 31], [6, 22]])
+    return GaussianNB(prior=prior).fit(X, ["few"] * 3 + ["more"] * 5).posterior_
+
+
+def test_sampled_and_exact_draws_agree_with_the_closed_form():
+    """NUTS and exact draws of theta, mu and sigma2, by name; a posterior with another prior is told apart."""
+    posterior = measured()
+    for tree in (sample(posterior, chains=2, draws=1500, seed=3), sample(posterior, sampler="exact")):
+        draws = tree["posterior"]
+        assert {name: draws[name].dims[2:] for name in draws.data_vars} == {
+            "theta": ("class",), "mu": ("class", "token"), "sigma2": ("class", "token")
+        }  # fmt: skip
+        assert draws["class"].values.tolist() == ["few", "more"]
+        np.testing.assert_array_equal(tree["constant_data"]["M2"], posterior.statistics.M2)
+        check = check_agreement(tree, posterior)
+        assert check.passed, str(check)
+        assert set(check.table["parameter"]) == {"theta", "mu", "sigma2"}
+        other = check_agreement(tree, measured(NormalInverseGamma([3.0, 30.0], 0.01, 2.5, [2.0, 60.0])))
+        assert not other.passed
+
+
+def test_chosen_columns_are_sampled_alone():
+    """Columns are independent: one alone has the margin it has among all."""
+    tree = sample(measured(), tokens=[1], sampler="exact", draws=500)
+    assert tree["posterior"]["mu"].shape == (4, 500, 2, 1)
+    assert check_agreement(tree, measured()).passed
+    with pytest.raises(ValueError, match="have no posterior"):
+        sample(GaussianNB().fit([[0.0], [1.0]], [0, 1]), sampler="exact")
+
+
+@pytest.mark.parametrize("margin", [InverseGamma(1.2, 3.0), StudentT(2.4, 1.0, 4.0)])
+def test_moments_of_heavy_tails_are_exact(margin):
+    """What is compared has a mean and a deviation where the parameter itself has no variance: against exact draws."""
+    from bayesnb.agreement import _transform
+
+    x = margin.draw(np.random.default_rng(7), 40_000)
+    for quantity, (mean, sd) in exact_moments(margin).items():
+        found = np.log(x) if quantity == "log" else _transform(quantity, x, margin)
+        assert abs(found.mean() - mean) < 5 * sd / 200, quantity
+        # fourth moments of a squared log reach some 50 sd^4: ten per cent is 5 errors of the deviation
+        assert found.std() == pytest.approx(sd, rel=0.1), quantity

@@ -1,0 +1,184 @@
+"""Prior and posterior predictive checks: what totals would the model have produced, beside those that were observed.
+
+Given the parameters, totals of as many documents, tokens or values as were observed are drawn directly (for counts from
+the multinomial law, the Dirichlet form of the model: the gamma form would also replicate the number of tokens, which
+is an artefact of how it is written). The parameters are exact draws of prior or posterior, or those of a sampler.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesnb.events.base import Posterior
+from bayesnb.families import Dirichlet
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["prior_draws", "replicate", "sample_posterior_predictive", "sample_prior_predictive"]
+
+_DIMS = ("chain", "draw", "class", "token")
+
+
+def sample_prior_predictive(clf_or_posterior: Any, draws: int = 1000, chains: int = 4, seed: int = 0) -> xr.DataTree:
+    """Totals that the prior expects, for as many documents and tokens as were observed.
+
+    Parameters
+    ----------
+    clf_or_posterior : estimator or Posterior
+        A fitted estimator, or its `posterior_`: of every event model.
+    draws, chains : int
+        Independent draws in each chain, and chains.
+    seed : int
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups ``prior`` (the parameters), ``prior_predictive`` and ``observed_data``. The latter two hold ``n_class``
+        (..., class), documents in each class out of N, and of the event model: ``n_token`` (..., class, token),
+        occurrences out of N_k tokens (multinomial), documents out of n_k (Bernoulli) or values out of N_kj
+        (categorical); or ``mean`` and ``M2`` of n_kj values (Gaussian), NaN and 0 where there are none.
+
+    Raises
+    ------
+    ValueError
+        Bad arguments, or a Gaussian model without prior.
+    """
+    posterior = _posterior(clf_or_posterior)
+    parameters = prior_draws(posterior, draws, chains, seed)
+    return _tree(posterior, parameters, "prior", "prior_predictive", seed)
+
+
+def sample_posterior_predictive(
+    clf_or_posterior: Any, tree: xr.DataTree | None = None, draws: int = 1000, chains: int = 4, seed: int = 0
+) -> xr.DataTree:
+    """Totals that would be observed if the same number of documents and tokens were collected again.
+
+    Parameters
+    ----------
+    clf_or_posterior : estimator or Posterior
+        Whose totals were observed.
+    tree : xarray.DataTree, optional
+        Draws of `sample`, of any model that has theta and phi (or mu and sigma2), for the same classes and tokens. By
+        default exact draws of the posterior.
+    draws, chains : int
+        Exact draws in each chain, and chains, where no tree is given.
+    seed : int
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups ``posterior``, ``posterior_predictive`` and ``observed_data``, as `sample_prior_predictive`.
+
+    Raises
+    ------
+    ValueError
+        Bad arguments, a Gaussian model without prior, or draws of other classes or tokens.
+    """
+    posterior = _posterior(clf_or_posterior)
+    parameters = posterior.draw(draws, chains, seed) if tree is None else _drawn(tree, posterior)
+    return _tree(posterior, parameters, "posterior", "posterior_predictive", seed)
+
+
+def prior_draws(posterior: Posterior, draws: int, chains: int, seed: Any) -> dict[str, np.ndarray]:
+    """Exact draws of the parameters from the prior, as `Posterior.draw` gives them from the posterior."""
+    return replace(posterior, statistics=posterior.statistics - posterior.statistics).draw(draws, chains, seed)
+
+
+def replicate(posterior: Any, parameters: dict[str, np.ndarray], rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Totals drawn for each draw of the parameters, as many documents, tokens or values as the posterior's statistics.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        Its statistics say how many.
+    parameters : dict of str to ndarray
+        ``theta`` (..., K), and ``phi`` or ``mu`` and ``sigma2`` (..., K, V).
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    dict of str to ndarray
+        ``n_class`` (..., K), and ``n_token`` or ``mean`` and ``M2`` (..., K, V).
+    """
+    n = posterior.statistics
+    totals = {"n_class": rng.multinomial(int(_whole(n.class_count.sum())), parameters["theta"]).astype(float)}
+    if posterior.event == "gaussian":
+        return totals | _moments(n.n, parameters["mu"], parameters["sigma2"], rng)
+    phi = parameters["phi"]
+    if posterior.event == "bernoulli":
+        return totals | {"n_token": rng.binomial(_whole(n.class_count)[:, None], phi).astype(float)}
+    block = getattr(n, "block", np.zeros(n.n_tokens, int))
+    counts = np.empty(phi.shape)
+    for j in np.unique(block):
+        of_column = block == j
+        trials = _whole(n.feature_count[:, of_column].sum(axis=1))
+        counts[..., of_column] = rng.multinomial(trials, phi[..., of_column])
+    return totals | {"n_token": counts}
+
+
+def _moments(n: np.ndarray, mu: np.ndarray, sigma2: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Mean ~ Normal(mu, sigma2/n) and, independently, M2 ~ sigma2 chi-square(n - 1)."""
+    n = _whole(n)
+    some = np.maximum(n, 1)
+    mean = np.where(n > 0, mu + np.sqrt(sigma2 / some) * rng.standard_normal(mu.shape), np.nan)
+    chi2 = 2 * rng.standard_gamma(np.maximum((n - 1) / 2, 0), mu.shape)
+    return {"mean": mean, "M2": sigma2 * chi2}
+
+
+def _whole(counts: np.ndarray) -> np.ndarray:
+    if (counts != np.floor(counts)).any():
+        raise ValueError("totals are fractional: documents of fractional weight cannot be drawn again")
+    return counts.astype(np.int64)
+
+
+def _posterior(clf_or_posterior: Any) -> Posterior:
+    from bayesnb.sampling import posterior_of  # loads xarray
+
+    return clf_or_posterior if isinstance(clf_or_posterior, Posterior) else posterior_of(clf_or_posterior)
+
+
+def _drawn(tree: xr.DataTree, posterior: Posterior) -> dict[str, np.ndarray]:
+    """The tree's parameters as arrays; theta, where it is known, from the posterior."""
+    from bayesnb.sampling import names_of
+
+    draws = tree["posterior"].to_dataset()
+    names = [name for name in ("theta", "phi", "mu", "sigma2") if name in draws]
+    own = {"class": names_of(posterior.classes, "classes"), "token": names_of(posterior.tokens, "tokens")}
+    for dim, expected in own.items():
+        if dim not in draws.coords or [str(name) for name in draws[dim].values] != expected:
+            raise ValueError(f"the draws are not of the {dim} names of this posterior; give the one they were drawn of")
+    found = {name: draws[name].transpose(*_DIMS[: draws[name].ndim]).values for name in names}
+    shape = (draws.sizes["chain"], draws.sizes["draw"], len(own["class"]))
+    return {"theta": np.broadcast_to(posterior.theta.mean(), shape)} | found
+
+
+def _tree(posterior: Any, parameters: dict[str, np.ndarray], group: str, predictive: str, seed: int) -> xr.DataTree:
+    import xarray as xr
+
+    from bayesnb.sampling import names_of
+
+    # a stream of its own: the exact draws are made from the seed itself
+    totals = replicate(posterior, parameters, np.random.default_rng([seed, 1]))
+    n = posterior.statistics
+    observed = {"n_class": n.class_count}
+    observed |= {"n_token": n.feature_count} if "n_token" in totals else {"mean": n.mean, "M2": n.M2}
+    if not isinstance(posterior.theta, Dirichlet):
+        parameters = {name: values for name, values in parameters.items() if name != "theta"}
+    names = {"class": names_of(posterior.classes, "classes"), "token": names_of(posterior.tokens, "tokens")}
+    coords = {dim: np.array(values, object) for dim, values in names.items()}
+    chains, draws = totals["n_class"].shape[:2]
+    coords |= {"chain": np.arange(chains), "draw": np.arange(draws)}
+    groups = {group: (parameters, 0), predictive: (totals, 0), "observed_data": (observed, 2)}
+    return xr.DataTree.from_dict({f"/{name}": _dataset(*arrays, coords) for name, arrays in groups.items()})
+
+
+def _dataset(arrays: dict[str, np.ndarray], first: int, coords: dict[str, np.ndarray]) -> xr.Dataset:
+    import xarray as xr
+
+    placed = {name: (_DIMS[first : first + values.ndim], values) for name, values in arrays.items()}
+    used = {dim for dims, _ in placed.values() for dim in dims}
+    return xr.Dataset(placed, {dim: values for dim, values in coords.items() if dim in used})
