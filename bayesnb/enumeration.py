@@ -161,7 +161,7 @@ def _hierarchical(data: Statistics, prior: Prior, point: Point) -> float:
     return float(-np.log(mean) - a / mean + at.log_evidence() + density + log_coefficient(data.class_count))
 
 
-_REFERENCE = {
+_REFERENCE: dict[str, Callable[..., float]] = {
     "semi_supervised": _semi_supervised,
     "noisy_labels": _noisy_labels,
     "bursty": _bursty,

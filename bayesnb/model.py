@@ -119,12 +119,14 @@ class State:
         w = validate.sample_weight(weight, len(y))
         if w is not None and not w.all():
             X, y, w = X[w > 0], y[w > 0], w[w > 0]
-        if classes is None:
-            classes, codes = np.unique(y, return_inverse=True)
-        else:
+        declared = classes is not None
+        if declared:
             codes = class_codes(y, classes)
+        else:
+            classes, codes = np.unique(y, return_inverse=True)
         statistics = events.find(event).Statistics.from_documents(X, codes, len(classes), w)
-        return cls(statistics, classes, tokens, fixed=fixed)
+        learnt = cls(statistics, classes, tokens, closed=declared, fixed=fixed)
+        return learnt if w is None else learnt._without_unheld()
 
     def add(self, other: State) -> Self:
         """Totals of both; classes and tokens are united, unless declared or fixed."""
@@ -142,12 +144,16 @@ class State:
         if unknown:
             raise ValueError(f"cannot unlearn class {unknown[0]!r}: it was never learnt")
         left = self._combined(other, self._subtract)
-        keep = np.ones(len(left.classes), bool) if self.closed else left.statistics.class_count > 0
-        held = np.ones(len(left.tokens), bool) if self.fixed else left.statistics.held
+        return left._without_unheld()
+
+    def _without_unheld(self) -> Self:
+        """Without the classes and tokens of no document, unless they were declared or are fixed."""
+        total = self.statistics
+        keep = np.ones(len(self.classes), bool) if self.closed else total.class_count > 0
+        held = np.ones(len(self.tokens), bool) if self.fixed else total.held
         if keep.all() and held.all():
-            return left
-        statistics = left.statistics.select(keep, held)
-        return replace(left, statistics=statistics, classes=left.classes[keep], tokens=left.tokens[held])
+            return self
+        return replace(self, statistics=total.select(keep, held), classes=self.classes[keep], tokens=self.tokens[held])
 
     def _subtract(self, mine: CountStatistics, theirs: CountStatistics) -> CountStatistics:
         try:

@@ -174,6 +174,12 @@ def test_a_document_that_was_not_learnt_is_named(kind):
         clf.loo([[1, 0]], ["c"])
 
 
+def test_a_document_that_lacks_a_token_all_learnt_ones_have_is_named():
+    clf = bayesnb.BernoulliNB().fit([[1, 0], [1, 1], [0, 3], [0, 1]], ["a", "a", "b", "b"])
+    with pytest.raises(ValueError, match=r"row 0 cannot be left out.*token 0.*'a'"):
+        clf.loo([[0, 1]], ["a"])
+
+
 def test_a_missing_mode_names_row_token_and_class():
     X, y = [[1, 0], [1, 1], [0, 3], [1, 1]], ["a", "a", "b", "b"]
     clf = bayesnb.MultinomialNB(prior=0.5).fit(X, y)

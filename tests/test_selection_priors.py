@@ -131,6 +131,11 @@ def test_what_a_named_prior_cannot_be_is_said_at_once(kind, prior, estimate, mes
         kind(prior=prior, estimate=estimate).fit([[5, 5], [5, 5]], [0, 1])
 
 
+def test_the_categorical_model_says_that_it_has_no_such_prior():
+    with pytest.raises(ValueError, match="multinomial and Bernoulli"):
+        bayesnb.CategoricalNB(prior="empirical", estimate="mean").fit([[1], [0]], [0, 1])
+
+
 def test_evidence_without_a_maximum_ends_at_a_bound_and_without_data_at_one():
     uniform, single = np.full(4, 1e6), np.array([1e6, 0, 0, 0])  # too even, or one token only
     for count, expected in ((uniform, BOUNDS[1]), (single, BOUNDS[0]), (np.zeros(4), 1.0)):

@@ -6,7 +6,7 @@ import copy
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
-from dataclasses import fields, replace
+from dataclasses import fields
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -116,7 +116,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         settings, known = self._settings(), getattr(self, "_state", None)
         declared = self._declared(classes, known)
         part = self._learn(X, y, sample_weight, settings, reset=known is None, classes=declared)
-        state = replace(part, closed=declared is not None) if known is None else known.add(part)
+        state = part if known is None else known.add(part)
         return self._adopt(state, settings.posterior(state))
 
     def unlearn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -20,7 +20,8 @@ class BernoulliNB(MatrixClassifier):
         A cell above it is present; None: X is 0 and 1 already.
     prior : None, number, array_like of shape (V,) or (K, V), str or Beta
         Concentration a, for Beta(a, a), or a `Beta(a, b)`, whatever the estimate. None: 1 + alpha for "map", alpha
-        for "mean" and "predictive", 1 for "mle". Names: "laplace" (as None), "uniform" (1), "jeffreys" (1/2).
+        for "mean" and "predictive", 1 for "mle". Names: "laplace" (as None), "uniform" (1), "jeffreys" (1/2);
+        "background" (strength in documents), "empirical" and "empirical-background" as in `MultinomialNB`.
     class_prior, fit_prior, estimate, power, force_alpha
         As in `MultinomialNB`. "predictive" equals "mean": each cell is seen once a document.
 

@@ -18,7 +18,10 @@ class MultinomialNB(MatrixClassifier):
         Laplace pseudo-count s, with scikit-learn's meaning: the estimate is (n_kj + s) / (N_k + sum s).
     prior : None, number, array_like of shape (V,) or (K, V), str or Dirichlet
         Concentration a of phi, whatever the estimate. None: 1 + alpha for "map", alpha for "mean" and "predictive",
-        1 for "mle". Names: "laplace" (as None), "uniform" (1), "jeffreys" (1/2).
+        1 for "mle". Names: "laplace" (as None), "uniform" (1), "jeffreys" (1/2); computed from the totals of all
+        documents "background" (proportional to each token's share; total strength that of Laplace's prior, or
+        "background:500", or ("background", 500)), "empirical" (the one concentration of largest evidence) and
+        "empirical-background" (the strength of largest evidence). Those below 1 need "mean" or "predictive".
     class_prior : None, number, Dirichlet, sequence or mapping
         A number is the concentration c of theta (None: 1), a `Dirichlet` one a class. Probabilities, in the order
         of the sorted classes or as ``{"ham": .9, "spam": .1}``, are a class prior that is known.

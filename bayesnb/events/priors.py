@@ -62,6 +62,8 @@ def concentration(prior: Any, alpha: Any, estimate: str) -> Any:
     if prior is None or (isinstance(prior, str) and prior == "laplace"):
         return laplace_concentration(alpha, estimate)
     if isinstance(prior, str):
+        if prior.partition(":")[0] in NAMES:  # the others read these before they come here
+            raise ValueError(f"prior={prior!r} is for the multinomial and Bernoulli models; give a concentration here")
         if prior not in NAMED:
             raise ValueError(f"prior {prior!r} is not known; named priors are {', '.join([*NAMED, *NAMES])}")
         if estimate == "map" and NAMED[prior] < 1:  # type: ignore[operator]

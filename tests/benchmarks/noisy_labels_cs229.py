@@ -1,7 +1,7 @@
 """Coverage of the flip rate on simulated data, and what the model finds on CS229 with 15 % of labels flipped.
 
-Run from the root: ``uv run python -m tests.benchmarks.noisy_labels_cs229 [--replications 200] [--rows coverage cs229]``;
-the corpus is found below the folder that BAYESNB_SHARED names.
+Run from the root: ``uv run python -m tests.benchmarks.noisy_labels_cs229 [--replications 200] [--rows coverage
+cs229]``; the corpus is found below the folder that BAYESNB_SHARED names.
 """
 
 import argparse
@@ -74,10 +74,11 @@ def cs229(seed=0, draws=300):
         accused = own[np.arange(len(z)), z] < 0.5
         wrong = flipped & (share > 0)
         low, high = np.quantile(rate, [0.025, 0.975])
+        believed = (naive.log_joint(X_test, "mean").argmax(1) != y_test).sum()
         print(
-            f"CS229, share flipped {share:g}: flip rate {rate.mean():.3f} (95 % {low:.3f} to {high:.3f}); labels called "
-            f"wrong {accused.sum()}, of them truly flipped {(accused & wrong).sum()} of {wrong.sum()}; test errors of "
-            f"800: labels believed {(naive.log_joint(X_test, 'mean').argmax(1) != y_test).sum()}, this model "
+            f"CS229, share flipped {share:g}: flip rate {rate.mean():.3f} (95 % {low:.3f} to {high:.3f}); labels "
+            f"called wrong {accused.sum()}, of them truly flipped {(accused & wrong).sum()} of {wrong.sum()}; test "
+            f"errors of 800: labels believed {believed}, this model "
             f"{(probabilities(tree, X_test).argmax(1) != y_test).sum()}; max r_hat {r_hat(phi).max():.3f}, min ess "
             f"{effective_size(phi).min():.0f}, divergences {int(tree['sample_stats']['diverging'].sum())}, "
             f"{seconds:.0f} s",

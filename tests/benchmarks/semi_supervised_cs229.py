@@ -1,7 +1,7 @@
 """Test errors on CS229 spam with 20 labelled and 380 unlabelled mails: labels alone, expectation-maximisation, PyMC.
 
-Run from the root: ``uv run python -m tests.benchmarks.semi_supervised_cs229 [--choices 6] [--draws 300]``; the corpus is
-found below the folder that BAYESNB_SHARED names. Convergence over all modes is not claimed at 1,448 tokens: r_hat is
+Run from the root: ``uv run python -m tests.benchmarks.semi_supervised_cs229 [--choices 6] [--draws 300]``; the corpus
+is found below the folder that BAYESNB_SHARED names. Convergence over all modes is not claimed at 1,448 tokens: r_hat is
 printed. With ``--small`` the same is done for the 50 most frequent tokens, where chains do converge.
 """
 

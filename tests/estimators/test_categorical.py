@@ -156,8 +156,8 @@ def test_an_unseen_category_is_skipped_refused_or_given_the_reserved_mass():
     assert reserve.posterior_.tokens.tolist() == ["0=blue", "0=red", "0=(unseen)"]
     both = CategoricalNB(unseen="reserve").fit([["red", 0], ["red", 1], ["blue", 1]], y)
     apart = [CategoricalNB(unseen="reserve").fit(table, y), CategoricalNB(unseen="reserve").fit([[0], [1], [1]], y)]
-    joint = sum(one.predict_joint_log_proba([[value]]) for one, value in zip(apart, ("gin", 1), strict=True))
-    np.testing.assert_allclose(both.predict_joint_log_proba([["gin", 1]]), joint - both.class_log_prior_, rtol=1e-12)
+    joint = sum(one.predict_joint_log_proba([[value]]) for one, value in zip(apart, ("red", 7), strict=True))
+    np.testing.assert_allclose(both.predict_joint_log_proba([["red", 7]]), joint - both.class_log_prior_, rtol=1e-12)
     codes = CategoricalNB().fit([[0], [2]], [0, 1])
     np.testing.assert_allclose(codes.predict_proba([[7]]), [[1 / 2, 1 / 2]], rtol=1e-12)
     with pytest.raises(ValueError, match="unseen must be"):

@@ -67,3 +67,9 @@ def test_a_saved_classifier_predicts_bit_for_bit_and_goes_on_learning(tmp_path, 
         back.partial_fit(["tea"], ["b"]).predict_log_proba(TEXTS),
         tc.partial_fit(["tea"], ["b"]).predict_log_proba(TEXTS),
     )
+
+
+def test_a_text_of_weight_zero_brings_no_token():
+    weighted = bayesnb.TextClassifier().fit([*TEXTS, "gin"], [*LABELS, "c"], sample_weight=[1, 1, 1, 0])
+    assert weighted.posterior_.tokens.tolist() == bayesnb.TextClassifier().fit(TEXTS, LABELS).posterior_.tokens.tolist()
+    assert weighted.classes_.tolist() == ["a", "b"]
