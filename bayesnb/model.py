@@ -6,6 +6,7 @@ The estimators, the scorer and the model files are three faces of these two froz
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -43,12 +44,24 @@ class Settings:
 
     def __post_init__(self) -> None:
         events.find(self.event)
+        for name in ("alpha", "prior", "class_prior"):  # the caller may go on using their array
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, name, value.copy())
         validate.estimate(self.estimate)
         object.__setattr__(self, "prior", empirical.canonical(self.prior))
         measurements.choice(self.missing)
         categories.choice(self.unseen)
-        if not (np.isreal(self.power) and 0 < self.power < np.inf):
+        if not (isinstance(self.power, Real) and 0 < self.power < np.inf):
             raise ValueError(f"power must be a number above 0, got {self.power!r}")
+        if not (self.binarize is None or (isinstance(self.binarize, Real) and np.isfinite(self.binarize))):
+            raise ValueError(f"binarize must be a finite number or None, got {self.binarize!r}")
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How documents become totals; only models that read alike can share theirs."""
+        names = {"multinomial": ["binary"], "bernoulli": ["binarize"]}.get(self.event, ["missing"])
+        return {name: getattr(self, name) for name in ["event", *names]}
 
     def documents(self, X: Any, columns: np.ndarray | None = None) -> Any:
         """X as the event model reads it: a CSR array of counts, or of presence as 0 and 1, or dense measurements."""
@@ -204,14 +217,15 @@ def class_codes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:
-    return a is b or (len(a) == len(b) and bool((a == b).all()))
+    # True == 1, but they are labels of two types
+    return a is b or (len(a) == len(b) and (a.dtype.kind == "b") == (b.dtype.kind == "b") and bool((a == b).all()))
 
 
 def _union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    if a.dtype.kind != b.dtype.kind and "O" not in (a.dtype.kind, b.dtype.kind) and "U" in (a.dtype.kind, b.dtype.kind):
-        raise TypeError(f"labels of several types: {a[0]!r} and {b[0]!r}; make them all one type")
-    names = np.concatenate([a, b])
-    return np.unique(validate.labels(names) if names.dtype.kind == "O" else names)
+    if a.dtype.kind == b.dtype.kind:
+        names = np.concatenate([a, b])
+        return np.unique(validate.labels(names) if names.dtype.kind == "O" else names)
+    return np.unique(validate.labels([*a.tolist(), *b.tolist()]))  # of several types: judged as one list would be
 
 
 def _positions(names: np.ndarray, among: np.ndarray) -> np.ndarray:

@@ -43,7 +43,7 @@ def fit_power(clf: Any, X: Any, y: Any, sample_weight: Any = None, largest: floa
     Examples
     --------
     >>> import bayesnb
-    >>> X, y = [[3, 1], [2, 2], [1, 3], [0, 2]], ["ham", "ham", "spam", "ham"]
+    >>> X, y = [[3, 1], [2, 2], [1, 3], [0, 2]], ["ham", "spam", "spam", "ham"]
     >>> 0 < bayesnb.fit_power(bayesnb.MultinomialNB(), X, y) <= 1
     True
     """

@@ -294,7 +294,12 @@ def _kind(label: Any) -> str:
 def _narrowed(array: np.ndarray) -> np.ndarray:
     """Numbers and booleans get their own dtype; strings stay objects, for a NumPy string drops trailing NULs."""
     if len(array) and _kind(array[0]) in ("bool", "number"):
-        return np.array(array.tolist())
+        numbers = np.array(array.tolist())
+        changed = [row for row, (old, new) in enumerate(zip(array, numbers.tolist(), strict=True)) if old != new]
+        if changed or numbers.dtype.kind not in "biuf":
+            row = changed[0] if changed else 0
+            raise ValueError(f"label {array[row]!r} at row {row} is too large to be held as a number; use strings")
+        return numbers
     return array
 
 

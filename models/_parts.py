@@ -3,6 +3,8 @@
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
+from bayesnb.models import whole
+from scipy import sparse
 
 FORMS = ("gamma", "dirichlet")
 SMALLEST = 0.2  # concentrations below it spread g over so many orders of magnitude that chains stand still unnoticed
@@ -60,14 +62,36 @@ def class_prior(theta):
     return pm.Dirichlet("theta", pm.Data("theta_concentration", theta.concentration, dims="class"), dims="class")
 
 
-def log_joint(theta, phi, X):
-    """Log theta_k + sum_j x_ij log phi_kj, shape (N, K): of the token sequence, without multinomial coefficient."""
-    return pt.log(theta)[None, :] + pt.dot(X, pt.log(phi).T)
+def entries(X):
+    """Where the counts of documents are not 0, as data of the current model with the dim ``entry``.
+
+    Text is sparse: 2 % of the cells, and of the time that a product with the dense matrix would take.
+
+    Parameters
+    ----------
+    X : sparse array or array_like, shape (N, V)
+        Whole counts.
+
+    Returns
+    -------
+    row, column, count : TensorVariable, shape (M,)
+    """
+    X = sparse.csr_array(X).tocoo()
+    count = whole(X.data, "X")
+    parts = {"entry_row": X.coords[0], "entry_token": X.coords[1], "entry_count": count}
+    return [pm.Data(name, values.astype(np.float64 if values is count else np.int64), dims="entry")
+            for name, values in parts.items()]  # fmt: skip
 
 
-def dense(X):
-    """Rows as a float64 array: products with a dense matrix are what compiled gradients are fast at."""
-    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.float64)
+def log_joint(theta, phi, held, n_documents):
+    """Log theta_k + sum_j x_ij log phi_kj, shape (N, K): of the token sequence, without multinomial coefficient.
+
+    `held` is what `entries` gave.
+    """
+    row, column, count = held
+    terms = count[:, None] * pt.log(phi).T[column]
+    none = pt.zeros((n_documents, phi.shape[0]))
+    return pt.log(theta)[None, :] + pt.inc_subtensor(none[row], terms)
 
 
 def starting_values(posterior, form):

@@ -25,8 +25,7 @@ interval covers; on real text read it as a share of atypical documents.
 
 Well posed: with the classes of y exchanged, e and 1-e (two classes) have the same likelihood. e < (K-1)/K, so that a
 label speaks for its own class, picks one of the two. Every chain starts at the solution of expectation-maximisation
-from the labels as they are. ``form="gamma"`` is explained in `bayesnb.models._parts.token_probabilities`. Memory: the
-documents are held as a dense array, 8 N V bytes.
+from the labels as they are. ``form="gamma"`` is explained in `bayesnb.models._parts.token_probabilities`.
 
 References
 ----------
@@ -38,11 +37,11 @@ References
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
-from bayesnb.models import choose_form, whole
+from bayesnb.models import choose_form
 from bayesnb.models._parts import (
     FORMS,
     class_prior,
-    dense,
+    entries,
     log_joint,
     refuse_few_tokens,
     refuse_small,
@@ -90,7 +89,7 @@ def build(data, prior, form=None):
     refuse_small(prior.phi + seen.feature_count, form)
     own = (data.y[:, None] == np.arange(k)).astype(float)
     with pm.Model(coords={"class": np.arange(k), "token": np.arange(data.n_tokens)}) as model:
-        x = pm.Data("X", whole(dense(data.X), "X"), dims=("document", "token"))
+        x = entries(data.X)
         z = pm.Data("label", own, dims=("document", "class"))
         a, b = pm.Data("flip_a", FLIP_PRIOR[0]), pm.Data("flip_b", FLIP_PRIOR[1])
 
@@ -98,7 +97,7 @@ def build(data, prior, form=None):
         phi = token_probabilities(prior.phi, form, weight=seen.token_total)
         e = pm.Deterministic("flip_rate", (k - 1) / k * pm.Beta("u", a, b))
         log_label = z * pt.log1p(-e) + (z.sum(axis=1, keepdims=True) - z) * pt.log(e / (k - 1))
-        joint = log_joint(theta, phi, x) + log_label
+        joint = log_joint(theta, phi, x, z.shape[0]) + log_label
         pm.Potential("x", pm.math.logsumexp(joint, axis=1, keepdims=False), dims="document")
     return model
 

@@ -23,8 +23,7 @@ posterior keeps many modes hundreds of nats apart, and chains settle in whicheve
 at the solution of expectation-maximisation from the labelled fit, the mode that the labels point to. With a large
 vocabulary the draws describe that mode: look at test errors, and at r_hat, but do not claim convergence over all modes.
 The Poisson trick of multinomial.py is not valid here (the total of a class would vote on the documents' classes);
-``form="gamma"`` has another one, in `bayesnb.models._parts.token_probabilities`. Memory: unlabelled documents are held
-as a dense array, 8 U V bytes.
+``form="gamma"`` has another one, in `bayesnb.models._parts.token_probabilities`.
 
 References
 ----------
@@ -37,7 +36,7 @@ import pymc as pm
 from bayesnb.models import choose_form, class_probabilities, whole
 from bayesnb.models._parts import (
     FORMS,
-    dense,
+    entries,
     log_joint,
     refuse_few_tokens,
     refuse_small,
@@ -81,18 +80,21 @@ def build(data, prior, form=None):
     if not labelled.any():
         raise ValueError("no document is labelled, so the classes are interchangeable: label one of each class")
     seen = Statistics.from_documents(X[labelled], data.y[labelled], data.n_classes)
-    unlabelled = whole(dense(X[~labelled]), "X")
+    unlabelled = X[~labelled]
     refuse_small(prior.phi + seen.feature_count, form)
     share = seen.class_count / seen.class_count.sum()
     cells = ("class", "token")
     with pm.Model(coords={"class": np.arange(data.n_classes), "token": np.arange(data.n_tokens)}) as model:
         theta, _ = class_probabilities(seen, prior.theta)
         n = pm.Data("feature_count", whole(seen.feature_count, "X"), dims=cells)
-        x = pm.Data("X_unlabelled", unlabelled, dims=("document", "token"))
+        x = entries(unlabelled)
+        length = pm.Data("length", np.asarray(unlabelled.sum(axis=1)).ravel(), dims="document")
 
         phi = token_probabilities(prior.phi, form, weight=seen.token_total + share * unlabelled.sum())
         pm.Multinomial("n_token", n=n.sum(axis=1), p=phi, observed=n, dims=cells)
-        pm.Potential("x", pm.math.logsumexp(log_joint(theta, phi, x), axis=1, keepdims=False), dims="document")
+        pm.Potential(
+            "x", pm.math.logsumexp(log_joint(theta, phi, x, length.shape[0]), axis=1, keepdims=False), dims="document"
+        )
     return model
 
 

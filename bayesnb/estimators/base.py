@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -38,6 +37,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
     posterior_: Any  # a Posterior of the event model
     classes_: np.ndarray
     _state: State
+    _fitted: Settings  # those that formed the posterior; parameters set later take effect with the next fit
 
     # --- what a subclass says -------------------------------------------------------------------------------
 
@@ -85,13 +85,12 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             Invalid counts, labels or settings, or an estimate that does not exist for these data.
         """
-        settings = self._settings()
-        state = self._learn(X, y, sample_weight, settings, reset=True)
+        new, settings = self._draft(), self._settings()
+        state = new._learn(X, y, sample_weight, settings, reset=True)
         if not len(state.classes):
             raise ValueError("every sample_weight is zero: no document to learn from")
-        posterior = settings.posterior(state)
-        posterior.require(settings.estimate)
-        return self._adopt(state, posterior)
+        new._adopt(state, settings).posterior_.require(settings.estimate)
+        return self._become(new)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more documents, keeping what was learnt before.
@@ -113,11 +112,12 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             As in `fit`; a label outside the declared classes; other classes than declared before. Nothing changes.
         """
-        settings, known = self._settings(), getattr(self, "_state", None)
+        new, settings, known = self._draft(), self._settings(), getattr(self, "_state", None)
+        if known is not None:
+            self._refuse_other_reading(settings)
         declared = self._declared(classes, known)
-        part = self._learn(X, y, sample_weight, settings, reset=known is None, classes=declared)
-        state = part if known is None else known.add(part)
-        return self._adopt(state, settings.posterior(state))
+        part = new._learn(X, y, sample_weight, settings, reset=known is None, classes=declared)
+        return self._become(new._adopt(part if known is None else known.add(part), settings))
 
     def unlearn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take documents back out of the totals: the posterior is the one that never saw them.
@@ -141,26 +141,33 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
             A total would become negative. Nothing changes.
         """
         check_is_fitted(self, "posterior_")
-        settings = self._settings()
+        new, settings = self._draft(), self._settings()
+        self._refuse_other_reading(settings)
         classes = self._state.classes if self._state.closed else None
-        state = self._state.remove(self._learn(X, y, sample_weight, settings, reset=False, classes=classes))
-        return self._adopt(state, settings.posterior(state))
+        part = new._learn(X, y, sample_weight, settings, reset=False, classes=classes)
+        return self._become(new._adopt(self._state.remove(part), settings))
 
     def merge(self, other: Self) -> Self:
         """Add what another estimator of the same kind has learnt; this one's settings stay.
 
         Raises
         ------
+        TypeError
+            The other is no estimator of the same kind.
         ValueError
-            The other has other columns or another event model, or a class outside those declared here.
+            The other reads documents in another way or has other columns, or a class outside those declared here.
         """
+        if type(other) is not type(self):
+            raise TypeError(f"{type(self).__name__} merges with its own kind only, not with {type(other).__name__}")
         check_is_fitted(self, "posterior_")
         check_is_fitted(other, "posterior_")
-        state = self._state.add(other._state)
-        return self._adopt(state, self._settings().posterior(state))
+        settings = self._settings()
+        for reading in (other._reading(other._fitted), self._reading(settings)):
+            self._refuse_other_reading(settings, reading)
+        return self._become(self._draft()._adopt(self._state.add(other._state), settings))
 
     def __add__(self, other: Self) -> Self:
-        return copy.copy(self).merge(other)
+        return self._draft().merge(other) if isinstance(other, PosteriorClassifier) else NotImplemented
 
     def with_class_prior(self, class_prior: Any) -> Self:
         """Return a copy with other base rates and the same phi; nothing is fitted again.
@@ -171,9 +178,9 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
             As the argument of the same name, such as ``{"ham": .99, "spam": .01}``.
         """
         check_is_fitted(self, "posterior_")
-        new = copy.copy(self)
-        new.class_prior = class_prior
-        return new._adopt(self._state, new._settings().posterior(self._state))
+        new = self._draft()
+        new.class_prior, new.fit_prior = class_prior, True
+        return new._adopt(self._state, replace(self._fitted, class_prior=class_prior, fit_prior=True))
 
     # --- predicting -----------------------------------------------------------------------------------------
 
@@ -278,7 +285,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
 
         check_is_fitted(self, "posterior_")
         return contrast.token_ratios(
-            self.posterior_, numerator, denominator, level=level, tokens=tokens, alpha=self._settings().alpha
+            self.posterior_, numerator, denominator, level=level, tokens=tokens, alpha=self._fitted.alpha
         )
 
     def explain(self, x: Any, classes: tuple[Any, Any] | None = None, level: float = 0.95) -> pd.DataFrame:
@@ -311,12 +318,12 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
     @property
     def class_log_prior_(self) -> np.ndarray:
         """Log of the estimated class probabilities, shape (K,)."""
-        return self.posterior_.log_theta(self.estimate)
+        return self.posterior_.log_theta(self._fitted.estimate)
 
     @property
     def feature_log_prob_(self) -> np.ndarray:
         """Log of the estimated phi, shape (K, V); the posterior mean where the estimate is predictive."""
-        return self.posterior_.log_phi(self.estimate)
+        return self.posterior_.log_phi(self._fitted.estimate)
 
     # --- files ----------------------------------------------------------------------------------------------
 
@@ -333,7 +340,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
     def _restored(cls, model: storage.Model, **parameters: Any) -> Self:
         names = set(cls._get_param_names())
         given = {name: getattr(model.settings, name) for name in _SETTING if name in names}
-        return cls(**given, **parameters)._adopt(model.state, model.settings.posterior(model.state))
+        return cls(**given, **parameters)._adopt(model.state, model.settings)
 
     # --- helpers --------------------------------------------------------------------------------------------
 
@@ -363,16 +370,42 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
             )
         return known.classes if known.closed else None
 
-    def _adopt(self, state: State, posterior: Posterior) -> Self:
-        self._state, self.classes_, self.posterior_ = state, posterior.classes, posterior
+    def _reading(self, settings: Settings) -> dict[str, Any]:
+        """How documents become totals."""
+        return settings.reading
+
+    def _refuse_other_reading(self, settings: Settings, other: dict[str, Any] | None = None) -> None:
+        """Totals of documents that were read in two ways have no meaning."""
+        mine = self._reading(self._fitted)
+        for name, value in (self._reading(settings) if other is None else other).items():
+            if value != mine[name]:
+                raise ValueError(
+                    f"{name}={value!r} reads documents in another way than {name}={mine[name]!r}, which the totals "
+                    "were counted with; fit again"
+                )
+
+    def _draft(self) -> Self:
+        """Copy that learns in our place, so that a failure leaves everything as it was."""
+        new = object.__new__(type(self))
+        new.__dict__ = dict(self.__dict__)
+        return new
+
+    def _become(self, new: Self) -> Self:
+        """Take over all that a draft has learnt, in one step: other threads see the old state or the new one."""
+        self.__dict__ = new.__dict__
+        return self
+
+    def _adopt(self, state: State, settings: Settings) -> Self:
+        posterior = settings.posterior(state)
+        self._state, self._fitted, self.classes_, self.posterior_ = state, settings, posterior.classes, posterior
         return self
 
     def _scored(self, X: Any) -> tuple[Any, Settings, Any]:
-        check_is_fitted(self, "posterior_")
-        settings = self._settings()
-        posterior = self.posterior_
-        _warn_of_impossible_classes(posterior, settings.estimate)
-        return posterior, settings, self._counts(X, settings)
+        now = object.__new__(type(self))
+        now.__dict__ = self.__dict__  # the state of this moment, whole, while another thread may learn
+        check_is_fitted(now, "posterior_")
+        _warn_of_impossible_classes(now.posterior_, now._fitted.estimate)
+        return now.posterior_, now._fitted, now._counts(X, now._fitted)
 
 
 class MatrixClassifier(PosteriorClassifier):
@@ -398,7 +431,7 @@ class MatrixClassifier(PosteriorClassifier):
 
     def _model(self) -> storage.Model:
         named = hasattr(self, "feature_names_in_")
-        return storage.Model(self._settings(), self._state, tokens=None, named_columns=named)
+        return storage.Model(self._fitted, self._state, tokens=None, named_columns=named)
 
     @classmethod
     def from_model(cls, model: storage.Model) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -68,6 +69,8 @@ class TextClassifier(PosteriorClassifier):
         self.binary = binary
         self.power = power
 
+    _tokenizer: Tokenizer
+
     @property
     def _event(self) -> str:
         return self.event
@@ -81,12 +84,18 @@ class TextClassifier(PosteriorClassifier):
         return [x] if isinstance(x, str) else x
 
     def _counts(self, X: Any, settings: Settings) -> Any:
-        counted = Tokenizer(self.tokens).count(_texts(X), vocabulary=self.posterior_.tokens.tolist())
+        counted = self._tokenizer.count(_texts(X), vocabulary=self.posterior_.tokens.tolist())
         return settings.documents(counted.X)
+
+    def _reading(self, settings: Settings) -> dict[str, Any]:
+        counted = self._tokenizer.pattern if settings is self._fitted else self.tokens
+        return super()._reading(settings) | {"tokens": counted}
 
     def _read(self, X: Any, settings: Settings, *, reset: bool) -> tuple[Any, np.ndarray, bool]:
         texts = _texts(X)
-        counted = Tokenizer(self.tokens).count(texts)
+        if reset:
+            self._tokenizer = Tokenizer(self.tokens)
+        counted = self._tokenizer.count(texts)
         if reset and not counted.tokens:
             raise ValueError(
                 f"empty vocabulary: {len(texts)} documents hold no token by tokens={self.tokens!r}; "
@@ -95,12 +104,14 @@ class TextClassifier(PosteriorClassifier):
         return settings.documents(counted.X), np.array(counted.tokens, dtype=object), False
 
     def _model(self) -> storage.Model:
-        return storage.Model(self._settings(), self._state, tokens=self.tokens, named_columns=True)
+        return storage.Model(self._fitted, self._state, tokens=self._tokenizer.pattern, named_columns=True)
 
     @classmethod
     def from_model(cls, model: storage.Model) -> Self:
         """Return the fitted classifier that a model file holds."""
-        return cls._restored(model, event=model.settings.event, tokens=model.tokens)
+        new = cls._restored(model, event=model.settings.event, tokens=model.tokens)
+        new._tokenizer = Tokenizer(new.tokens)
+        return new
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -112,6 +123,8 @@ class TextClassifier(PosteriorClassifier):
 def _texts(X: Any) -> list[str]:
     if isinstance(X, (str, bytes)):
         raise ValueError("one string was given where a list of texts is expected; write [text]")
+    if isinstance(X, Mapping) or hasattr(X, "columns"):
+        raise ValueError(f"a {type(X).__name__} was given where a list of texts is expected; pass its column of texts")
     texts = X.to_list() if hasattr(X, "to_list") else list(X)
     for row, text in enumerate(texts):
         if not isinstance(text, str):

@@ -25,7 +25,19 @@ from bayesnb.families import Beta, Dirichlet, NoModeError, log_rising, mode_of_e
 
 @dataclass(frozen=True, eq=False)
 class Statistics(CountStatistics):
-    """Documents and token occurrences by class; see `CountStatistics`."""
+    """Documents and token occurrences by class; see `CountStatistics`.
+
+    Raises
+    ------
+    ValueError
+        Also where a class without documents would hold tokens.
+    """
+
+    def _check(self) -> None:
+        left = np.argwhere(self.feature_count[self.class_count == 0])
+        if len(left):
+            k = int(np.flatnonzero(self.class_count == 0)[left[0][0]])
+            raise ValueError(f"class {k} would hold token {left[0][1]} without holding a document")
 
     @cached_property
     def token_total(self) -> np.ndarray:

@@ -80,6 +80,7 @@ class ClassPrior:
                 return cls(known=np.full(k, 1 / k))
             c = 1.0 if class_prior is None else class_prior
             return cls(concentration=validate.concentration(c, "class_prior", (k,)))
+        class_prior = _named(class_prior)
         if isinstance(class_prior, Mapping):
             class_prior = _in_order(class_prior, classes)
         return cls(known=validate.known_prior(class_prior, k))
@@ -125,6 +126,14 @@ class ClassPrior:
             return float(special.xlogy(class_count, self.known).sum())
         c = np.asarray(self.concentration)
         return float(log_rising(c, class_count).sum() - log_rising(c.sum(), class_count.sum()))
+
+
+def _named(class_prior: Any) -> Any:
+    """A pandas Series whose index holds labels, as a mapping: reading it by position would mix the classes up."""
+    index = getattr(class_prior, "index", None)
+    if not hasattr(class_prior, "to_dict") or list(index) == list(range(len(class_prior))):  # type: ignore[arg-type]
+        return class_prior
+    return class_prior.to_dict()
 
 
 def _in_order(class_prior: Mapping, classes: np.ndarray) -> list[float]:

@@ -7,6 +7,8 @@ import bayesnb
 
 
 @pytest.mark.filterwarnings("default")  # the checks themselves warn
-@parametrize_with_checks([bayesnb.MultinomialNB(), bayesnb.BernoulliNB(), bayesnb.GaussianNB(), bayesnb.CategoricalNB()])
+@parametrize_with_checks(
+    [bayesnb.MultinomialNB(), bayesnb.BernoulliNB(), bayesnb.GaussianNB(), bayesnb.CategoricalNB()]
+)
 def test_keeps_scikit_learns_conventions(estimator, check):
     check(estimator)

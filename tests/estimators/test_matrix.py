@@ -139,7 +139,7 @@ def test_bernoulli_binarises_the_same_at_fit_and_predict():
 def test_bernoulli_threshold_counts_what_is_not_stored(binarize):
     X = np.array([[0.0, -2.0, 3.0], [0.6, 0.0, 1.0], [2.5, 0.0, 0.0]])
     ours = BernoulliNB(binarize=binarize).fit(sparse.csr_array(X), [0, 1, 1])
-    present = X > binarize
+    present = binarize < X
     assert np.array_equal(ours.feature_count_, [present[0], present[1:].sum(axis=0)])
 
 
@@ -328,3 +328,73 @@ def test_binary_is_the_multinomial_over_presence():
     once = MultinomialNB(binary=True).fit(X, y)
     want = MultinomialNB().fit(X > 0, y)
     assert np.array_equal(once.predict_log_proba(X), want.predict_log_proba(X > 0))
+
+
+@pytest.mark.parametrize("ours", [MultinomialNB, BernoulliNB, bayesnb.GaussianNB, bayesnb.CategoricalNB])
+@pytest.mark.parametrize("verb", ["fit", "partial_fit", "unlearn"])
+def test_a_call_that_fails_leaves_a_fitted_estimator_as_it_was(ours, verb):
+    frame = pd.DataFrame([[1, 0, 2], [0, 1, 1], [1, 1, 0]], columns=["a", "b", "c"])
+    clf = ours().fit(frame, ["x", "y", "y"])
+    before, held = clf.predict_log_proba(frame), vars(clf).copy()
+    with pytest.raises(ValueError):
+        getattr(clf, verb)(pd.DataFrame([[1, -1, 0], [0, np.inf, 1]], columns=["a", "b", "c"]), ["x", "y"])
+    assert vars(clf) == held
+    assert np.array_equal(clf.predict_log_proba(frame), before)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"estimate": "mean"}, {"estimate": "predictive"}, {"alpha": 5.0}, {"class_prior": [0.9, 0.1]}, {"binary": True}],
+)
+def test_parameters_set_after_fit_take_effect_with_the_next_fit(tmp_path, change):
+    X, y = np.array([[3, 1], [0, 2], [1, 4]]), ["h", "s", "s"]
+    clf = MultinomialNB().fit(X, y)
+    before = clf.predict_log_proba(X)
+    clf.set_params(**change)
+    assert np.array_equal(clf.predict_log_proba(X), before)
+    clf.save(tmp_path / "m")
+    assert np.array_equal(bayesnb.load(tmp_path / "m").predict_log_proba(X), before)
+    assert not np.array_equal(clf.fit(X, y).predict_log_proba(X), before)
+
+
+def test_totals_read_in_two_ways_are_not_mixed():
+    X, y = np.array([[3, 1], [0, 2]]), ["h", "s"]
+    clf = MultinomialNB().fit(X, y)
+    with pytest.raises(ValueError, match="binary=True reads documents in another way"):
+        clf.merge(MultinomialNB(binary=True).fit(X, y))
+    with pytest.raises(ValueError, match="fit again"):
+        clf.set_params(binary=True).partial_fit(X, y)
+    with pytest.raises(TypeError, match="merges with its own kind only"):
+        clf.merge(sklearn.naive_bayes.MultinomialNB().fit(X, y))
+
+
+def test_unlearning_cannot_leave_tokens_without_a_document():
+    clf = MultinomialNB().fit([[2, 1, 0], [0, 1, 3]], ["h", "s"])
+    with pytest.raises(ValueError, match="unlearn"):
+        clf.unlearn([[0, 1, 0]], ["h"])
+
+
+def test_a_series_of_class_priors_is_read_by_label():
+    X, y = np.eye(2), ["h", "s"]
+    clf = MultinomialNB(class_prior=pd.Series({"s": 0.9, "h": 0.1})).fit(X, y)
+    np.testing.assert_allclose(np.exp(clf.class_log_prior_), [0.1, 0.9], rtol=1e-14)
+    by_position = MultinomialNB(class_prior=pd.Series([0.3, 0.7])).fit(X, y)
+    np.testing.assert_allclose(np.exp(by_position.class_log_prior_), [0.3, 0.7], rtol=1e-14)
+
+
+def test_the_callers_arrays_are_not_kept():
+    X, y, prior = np.eye(2), ["h", "s"], np.array([0.9, 0.1])
+    clf = MultinomialNB(class_prior=prior).fit(X, y)
+    prior[:] = [0.1, 0.9]
+    np.testing.assert_allclose(np.exp(clf.class_log_prior_), [0.9, 0.1], rtol=1e-14)
+
+
+def test_labels_too_large_for_one_number_type_are_refused_not_merged():
+    for labels in ([2**53 + 1, 2**53, 1.0, 0], [2**63, 2**63 + 1, -1, 0]):
+        with pytest.raises(ValueError, match=r"too large|infinite"):
+            MultinomialNB().fit(np.eye(4), labels)
+    clf = MultinomialNB().partial_fit([[1, 0]], np.array([2**60 + 1]))
+    clf.partial_fit([[0, 1]], np.array([2**60 + 3], np.uint64))
+    assert clf.classes_.tolist() == [2**60 + 1, 2**60 + 3]
+    with pytest.raises(TypeError, match="several types"):
+        MultinomialNB().partial_fit([[1, 0]], [True]).partial_fit([[1, 0]], [1])

@@ -73,3 +73,23 @@ def test_a_text_of_weight_zero_brings_no_token():
     weighted = bayesnb.TextClassifier().fit([*TEXTS, "gin"], [*LABELS, "c"], sample_weight=[1, 1, 1, 0])
     assert weighted.posterior_.tokens.tolist() == bayesnb.TextClassifier().fit(TEXTS, LABELS).posterior_.tokens.tolist()
     assert weighted.classes_.tolist() == ["a", "b"]
+
+
+def test_tokens_changed_after_fit_take_effect_with_the_next_fit(tmp_path):
+    tc = bayesnb.TextClassifier().fit(TEXTS, LABELS)
+    before = tc.predict_log_proba(TEXTS)
+    tc.set_params(tokens="whitespace")
+    assert np.array_equal(tc.predict_log_proba(TEXTS), before)
+    with pytest.raises(ValueError, match="tokens='whitespace' reads documents in another way"):
+        tc.partial_fit(TEXTS, LABELS)
+    tc.save(tmp_path / "m")
+    assert np.array_equal(bayesnb.load(tmp_path / "m").predict_log_proba(TEXTS), before)
+    with pytest.raises(ValueError, match="tokens="):
+        bayesnb.TextClassifier().fit(TEXTS, LABELS).merge(bayesnb.TextClassifier(tokens="space").fit(TEXTS, LABELS))
+
+
+def test_a_frame_or_mapping_is_no_list_of_texts():
+    import pandas as pd
+
+    with pytest.raises(ValueError, match="pass its column of texts"):
+        bayesnb.TextClassifier().fit(pd.DataFrame({"t": TEXTS}), LABELS)
