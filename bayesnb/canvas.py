@@ -218,10 +218,17 @@ def log_ticks(axis: Any, lower: float, upper: float, most: int = 8) -> None:
     if upper - lower < 2.2:
         short = [(m, e) for e in range(int(np.floor(lower)), int(np.ceil(upper)) + 1) for m in (1, 2, 5)]
         values = [m * 10.0**e for m, e in short if lower <= np.log10(m) + e <= upper]
-        axis.set_ticks(values, [f"{value:,.6g}" for value in values])
+        axis.set_ticks(values, [tick_text(value) for value in values])
     else:
         axis.set_ticks([10.0**e for e in exponents], [power_of_ten(e) for e in exponents])
     axis.set_minor_locator(matplotlib.ticker.NullLocator())
+
+
+def tick_text(value: float) -> str:
+    """Label of a tick of a log axis: in full, or as a power of ten where that would be long."""
+    exponent = np.log10(value)
+    whole = abs(exponent - round(exponent)) < 1e-9 and abs(exponent) > 3
+    return power_of_ten(round(exponent)) if whole else f"{value:,.6g}"
 
 
 def few_ticks() -> Any:

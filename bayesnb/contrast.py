@@ -42,6 +42,7 @@ __all__ = [
     "log_ratio_quantile",
     "log_ratio_sd",
     "prob_greater",
+    "surest_first",
     "token_ratios",
 ]
 
@@ -108,6 +109,22 @@ def expected_wrong_direction(log_lower: Array, log_upper: Array, wrong: Array) -
     out = np.empty(len(order))
     out[order] = np.cumsum(np.asarray(wrong)[order]) / np.arange(1, len(order) + 1)
     return out
+
+
+def surest_first(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a `token_ratios` table ranked by the interval end nearest 1, max(log lower, -log upper).
+
+    Tokens that tie keep their order.
+
+    Raises
+    ------
+    ValueError
+        No row, or an interval that is missing.
+    """
+    nearest = np.maximum(table["log_lower"].to_numpy(float), -table["log_upper"].to_numpy(float))
+    if not len(table) or np.isnan(nearest).any():
+        raise ValueError("there is no token to rank, or an interval is missing; give a table with its intervals")
+    return table.iloc[np.argsort(-nearest, kind="stable")]
 
 
 def token_ratios(

@@ -75,11 +75,12 @@ def plot_ratios(
     if not (isinstance(top, (int, np.integer)) and top > 0):
         raise ValueError(f"top must be a whole number above 0, got {top!r}")
     table = _ratio_table(model, numerator, denominator, level, tokens)
-    table = _strongest_first(table).head(top)
+    table = contrast.surest_first(table).head(top)
     told: dict[Any, Any] = {"numerator": "numerator", "denominator": "denominator"}
     told |= {"level": level, "prior": "not recorded in the table"} | table.attrs
     names = canvas.readable([told["numerator"], told["denominator"]])
-    subtitle = f"Dot: posterior median; line: {100 * told['level']:g}% credible interval. Prior: {told['prior']}"
+    interval = f"{100 * told['level']:g}% credible interval (black: holds 1)"
+    subtitle = f"Dot: median; line: {interval}. Prior: {told['prior']}"
     fig = canvas.figure(8, 0.85 + 0.24 * len(table), f"Token probability in {names[0]} over {names[1]}", subtitle)
     _forest(fig.add_subplot(), table, names)
     return fig
@@ -107,13 +108,6 @@ def _chosen(table: pd.DataFrame, tokens: Iterable[Any]) -> pd.DataFrame:
     if absent:
         raise ValueError(f"token {absent[0]!r} is not in the table; choose among its index")
     return table.loc[wanted]
-
-
-def _strongest_first(table: pd.DataFrame) -> pd.DataFrame:
-    strength = np.maximum(table["log_lower"].to_numpy(float), -table["log_upper"].to_numpy(float))
-    if not len(table) or np.isnan(strength).any():
-        raise ValueError("there is no token to draw, or an interval is missing; give a table with its intervals")
-    return table.iloc[np.argsort(-strength, kind="stable")]
 
 
 def _forest(ax: Axes, table: pd.DataFrame, names: list[str]) -> None:

@@ -112,8 +112,8 @@ def _shrink_panel(ax: Axes, posterior: CountPosterior, mode: np.ndarray) -> None
     ax.plot(line, line, color=canvas.MUTED, linewidth=1, linestyle="--", label="equal to MLE", zorder=0)
     _log_log(ax, (zero - 0.25, high + 0.15), (low - 0.15, high + 0.15))
     kept_ticks = [10.0**zero, *(t for t in ax.get_xticks() if np.log10(t) > low - 0.1)]
-    ax.set_xticks(kept_ticks, ["0", *(canvas.power_of_ten(round(np.log10(t))) for t in kept_ticks[1:])])
-    ax.set_title("rare tokens move most")
+    ax.set_xticks(kept_ticks, ["0", *map(canvas.tick_text, kept_ticks[1:])])
+    ax.set_title("rare tokens move most, relative to their size")
     ax.set_xlabel("MLE, n/N")
     ax.set_ylabel("estimate of the token's probability")
 

@@ -45,7 +45,7 @@ def agreement_section(agreement: Agreement, figure: Picture | None = None, rows:
     )
     failed = "\n\n".join(f"It failed: {reason}." for reason in agreement.reasons)
     order = np.argsort(-agreement.table["z"].abs().to_numpy(float), kind="stable")
-    listed = Table(agreement.table.iloc[order], "The largest differences.", digits=6, limit=rows)
+    listed = Table(agreement.table.iloc[order], "The largest differences.", digits=4, limit=rows)
     alt = f"Exact densities over histograms of draws; the largest |z| is {number(agreement.max_z, 3)}."
     return Section("Closed form and draws", [Text(text), Text(failed), Facts(facts), *picture(figure, alt), listed])
 

@@ -130,7 +130,7 @@ def map_laplace_section(table: pd.DataFrame, figure: Picture | None = None, rows
     return Section("MLE, Laplace, MAP and mean", [Facts(facts), *picture(figure, alt), listed])
 
 
-_MOVED = "The estimates of token probabilities that the prior moves most: MLE against posterior mean."
+_MOVED = "The estimates that the prior moves most, by the absolute difference of MLE and posterior mean."
 
 
 def ratios_section(table: pd.DataFrame, figure: Picture | None = None, rows: int = 50) -> Section:

@@ -114,11 +114,7 @@ def sample(
         built = file.build(data, posterior.prior, form)
         settings = {"draws": draws, "tune": tune, "chains": chains, "random_seed": seed}
         settings |= {"progressbar": progress, "quiet": not progress}
-        size = (
-            math.prod(data.X.shape)
-            if file.needs_documents
-            else posterior.statistics.n_classes * posterior.statistics.n_tokens
-        )
+        size = data.X.size if file.needs_documents else posterior.statistics.n_classes * posterior.statistics.n_tokens
         start = file.start(data, posterior.prior, form)
         tree = _run(built, file, sampler, size <= LARGEST_FROZEN, start, **settings)
         _complete(tree["posterior"], file, data, posterior.prior, seed)

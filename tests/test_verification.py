@@ -80,7 +80,7 @@ def without_theta(theta, *others):
     [
         ("noisy_labels", noisy_labels, "FLIP_PRIOR", (1.0, 5.0)),
         ("bursty", bursty, "MEDIAN", 120.0),
-        ("semi_supervised", semi_supervised, "log_joint", lambda theta, phi, X: X @ semi_supervised.pm.math.log(phi).T),
+        ("semi_supervised", semi_supervised, "log_joint", without_theta),
         ("hierarchical", hierarchical, "class_probabilities", lambda *_: None),
     ],
 )

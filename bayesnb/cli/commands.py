@@ -1,7 +1,4 @@
-"""The command line: `bayesnb COMMAND`. Arguments in, one exit status out; the work is done elsewhere.
-
-Exit status: 0 done, 1 a check failed, 2 bad input or usage, 3 internal error, 130 interrupted.
-"""
+"""The commands, and what becomes of their errors: a line on stderr and an exit status."""
 
 from __future__ import annotations
 
@@ -9,78 +6,111 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
 
 import typer
 from typer.exceptions import Exit, TyperException
 
-from bayesnb.cli import demo, draws, learn, use, verify
+from bayesnb.cli import demo, draws, learn, output, use, verify
+from bayesnb.cli.wording import in_shell_words
 
 app = typer.Typer(
     name="bayesnb",
     help="Naive Bayes whose parameters are posteriors.",
     epilog="Start with: bayesnb demo",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (
-    demo.demo,
-    learn.fit,
-    use.score,
-    use.evaluate,
-    learn.compare,
-    use.ratios,
-    draws.sample,
-    verify.verify,
-    use.inspect,
-):
-    app.command()(command)
+_SUMMARIES = {  # whole in the list of commands, where a first sentence would be cut off
+    demo.demo: "Do the whole job on two built-in corpora.",
+    learn.fit: "Fit a model on labelled documents.",
+    use.score: "Score documents, with credible intervals.",
+    use.evaluate: "Score labelled documents; report errors and calibration.",
+    learn.compare: "Show MLE, Laplace, MAP and mean side by side.",
+    use.ratios: "Rank the tokens that tell two classes apart.",
+    draws.sample: "Sample with PyMC and check against the closed form.",
+    verify.verify: "Check that models and closed forms agree.",
+    use.inspect: "Show what a model file holds.",
+}
+for command, summary in _SUMMARIES.items():
+    app.command(short_help=summary)(command)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from bayesnb import __version__
+
+        output.say(f"bayesnb {__version__}")
+        raise typer.Exit
 
 
 @app.callback()
-def _options(debug: bool = typer.Option(False, "--debug", help="Show the traceback of an internal error.")) -> None:
+def _options(
+    debug: bool = typer.Option(False, "--debug", help="Show the traceback of an internal error."),
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+) -> None:
     """Naive Bayes whose parameters are posteriors."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status; every failure is one line on stderr, never a traceback."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    debug, arguments = "--debug" in given, [word for word in given if word != "--debug"]  # wherever it stands
+    debug, given = "--debug" in given, [word for word in given if word != "--debug"]  # wherever it stands
+    streams = sys.stdout, sys.stderr
+    output.accept_any_text(sys.stdout)
     try:
-        status = app(arguments, prog_name="bayesnb", standalone_mode=False)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # whoever read the output has had enough; what Python still flushes at exit must not complain
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except (KeyboardInterrupt, typer.Abort):
-        return 130
-    except Exit as stop:
-        return stop.exit_code
-    except TyperException as error:
-        return _fail(2, error.format_message(), hint="; see bayesnb --help")
-    except (ValueError, OSError) as error:
-        if debug:
-            traceback.print_exc()
-        return _fail(2, _one_line(error))
-    except Exception as error:
-        if debug:
-            traceback.print_exc()
-        return _fail(3, f"internal error, {type(error).__name__}: {_one_line(error)}", "; please report it (--debug)")
+        status = app(given or ["--help"], prog_name="bayesnb", standalone_mode=False)
+        with output.writing(output.STDOUT):
+            sys.stdout.flush()
+    except BaseException as error:
+        sys.stdout, sys.stderr = streams  # typer wraps them when a pipe is closed
+        return _status_of(error, debug)
     return status if isinstance(status, int) else 0
 
 
+def _status_of(error: BaseException, debug: bool) -> int:
+    """Say what went wrong, unless nothing did, and choose the exit status."""
+    if _reader_left(error):
+        _give_up_stdout()
+        return 0
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
+        return 130
+    if isinstance(error, Exit):
+        return error.exit_code
+    if isinstance(error, TyperException):
+        command = getattr(getattr(error, "ctx", None), "command_path", "bayesnb")
+        return _fail(2, error.format_message(), hint=f"; see {command} --help")
+    if not isinstance(error, Exception):
+        raise error
+    if debug:
+        traceback.print_exception(error)
+    if isinstance(error, OSError) and error.filename == output.STDOUT:
+        _give_up_stdout()
+    if isinstance(error, ValueError | OSError):
+        return _fail(2, _one_line(error))
+    return _fail(3, f"internal error, {type(error).__name__}: {_one_line(error)}", "; please report it (--debug)")
+
+
+def _reader_left(error: BaseException) -> bool:
+    """Whether who read the output has had enough; typer exits with 1 on its own accord when it notices first."""
+    return isinstance(error, BrokenPipeError) or (
+        isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError)
+    )
+
+
+def _give_up_stdout() -> None:
+    """What Python still flushes at exit must not complain."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _fail(status: int, message: str, hint: str = "") -> int:
-    print(f"bayesnb: {' '.join(message.split())}{hint}", file=sys.stderr)
+    output.note(" ".join(in_shell_words(message).split()) + hint)
     return status
 
 
-def _one_line(error: BaseException) -> str:
+def _one_line(error: Any) -> str:
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror}"
     return str(error) or type(error).__name__
-
-
-def run() -> None:
-    """Entry point of the installed command."""
-    sys.exit(main())

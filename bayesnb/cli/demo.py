@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from bayesnb.cli import options, output
@@ -27,6 +27,8 @@ def demo(
     Five toy mails, and the Federalist Papers: the fit, MAP against Laplace, PyMC against the closed form, token ratios
     with credible intervals, and who wrote the disputed papers.
     """
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"{out} is a file; name a folder for the report: --out FOLDER")
     out.mkdir(parents=True, exist_ok=True)
     with _quiet_when(json):
         toy, toy_sections = _toy_spam(out, seed)
@@ -34,7 +36,8 @@ def demo(
         report = out / "report.html"
         _write_report(report, toy_sections + paper_sections, seed)
         passed = toy["agreement"]["passed"] and papers["agreement"]["passed"]
-        output.say(f"\nPyMC and the closed form {'agree' if passed else 'DISAGREE'}. Open {report} in a browser.")
+        output.say()
+        output.say(f"PyMC and the closed form {'agree' if passed else 'DISAGREE'}. Open {report} in a browser.")
     if json:
         output.emit_json({"report": str(report), "toy_spam": toy, "federalist": papers})
     return 0 if passed else 1
@@ -45,17 +48,22 @@ def _toy_spam(out: Path, seed: int) -> tuple[dict[str, Any], list[Any]]:
 
     corpus = load_toy_spam()
     clf = TextClassifier(tokens="space").fit(corpus.texts, corpus.y)
-    output.say("== 1. Five toy mails: spam or ham ==\n")
+    output.say("== 1. Five toy mails: spam or ham ==")
+    output.say()
     say_fit(describe_fit(clf))
     return _same_for_both("toy_spam", clf, corpus, ("spam", "ham"), out, seed)
 
 
 def _federalist(out: Path, seed: int) -> tuple[dict[str, Any], list[Any]]:
+    import numpy as np
+
     from bayesnb import load_federalist
 
     papers: Any = load_federalist()
     disputed = papers.y == "HAMILTON OR MADISON"
-    output.say("\n== 2. The Federalist Papers: who wrote the twelve that Hamilton and Madison both claimed? ==\n")
+    output.say()
+    output.say("== 2. The Federalist Papers: who wrote the twelve that Hamilton and Madison both claimed? ==")
+    output.say()
     clf = _fit_papers(papers, np.isin(papers.y, _PAIR))
     say_fit(describe_fit(clf))
     found, sections = _same_for_both("federalist", clf, papers, _PAIR, out, seed)
@@ -64,7 +72,7 @@ def _federalist(out: Path, seed: int) -> tuple[dict[str, Any], list[Any]]:
     return found | {"disputed": verdict}, [*sections, section]
 
 
-def _fit_papers(papers: Any, known: np.ndarray) -> Any:
+def _fit_papers(papers: Any, known: Any) -> Any:
     """Function words only, and no preference for the author who wrote more of the undisputed papers."""
     import pandas as pd
 
@@ -82,9 +90,10 @@ def _same_for_both(
     from bayesnb.comparison import compare_estimates
     from bayesnb.plots_agreement import plot_agreement
 
-    estimates = compare_estimates(clf._settings(), clf._state)
+    estimates = compare_estimates(clf._fitted, clf._state)
     gap = float(estimates["map_minus_laplace"].abs().max())
-    output.say(f"\nMAP against Laplace: {len(estimates)} estimates, largest difference {gap:.2g}")
+    output.say()
+    output.say(f"MAP against Laplace: {len(estimates)} estimates, largest difference {gap:.2g}")
     with output.working("sampling the same posterior with PyMC"):
         tree = sample(clf, seed=seed)
         agreement = check_agreement(tree, clf)
@@ -105,6 +114,8 @@ def _same_for_both(
         report.agreement_section(agreement, figures["agreement"]),
         report.ratios_section(ratios, figures["ratios"]),
     ]
+    heading = {"toy_spam": "Five toy mails", "federalist": "The Federalist"}[name]
+    sections = [replace(section, title=f"{heading}: {section.title}") for section in sections]
     found = {
         "fit": describe_fit(clf),
         "map_minus_laplace": gap,
@@ -115,10 +126,12 @@ def _same_for_both(
 
 
 def _say_ratios(ratios: Any, pair: tuple[str, str], top: int = 8) -> None:
-    honest = np.maximum(ratios["log_lower"], -ratios["log_upper"]).sort_values(ascending=False, kind="stable")
+    from bayesnb.contrast import surest_first
+
     columns = ["ratio_median", "lower", "upper", "prob_greater"]
-    rows = [(token, *ratios.loc[token, columns]) for token in honest.index[:top]]
-    output.say(f"\ntoken ratios phi_{pair[0]} / phi_{pair[1]}, surest first, with {_LEVEL:.0%} credible intervals:")
+    rows = surest_first(ratios)[columns].head(top).reset_index().to_numpy(dtype=object).tolist()
+    output.say()
+    output.say(f"token ratios phi_{pair[0]} / phi_{pair[1]}, surest first, with {_LEVEL:.0%} credible intervals:")
     output.print_table(("token", "median", "lower", "upper", "P(ratio>1)"), rows)
 
 
@@ -136,7 +149,8 @@ def _disputed(clf: Any, X: Any, numbers: list, out: Path) -> tuple[list[dict[str
         (name, clf.classes_[k], p[k], *ends[k])
         for name, k, p, ends in zip(names, best, probability, interval, strict=True)
     ]
-    output.say(f"\nwho wrote the disputed papers, with the {_LEVEL:.0%} credible interval of that probability:")
+    output.say()
+    output.say(f"who wrote the disputed papers, with the {_LEVEL:.0%} credible interval of that probability:")
     shown = [(name, author, *map(output.probability, numbers)) for name, author, *numbers in rows]
     output.print_table(("paper", "author", "probability", "lower", "upper"), shown)
     prior = clf.posterior_.prior.describe()

@@ -29,6 +29,7 @@ def sample(
 
     Exit status 1 if the two disagree. Example: bayesnb sample mail.model --token free --token meeting -o draws.nc
     """
+    output.check_targets(out)
     from bayesnb import storage
     from bayesnb.agreement import check_agreement
     from bayesnb.sampling import sample as run

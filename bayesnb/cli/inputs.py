@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:  # what takes time to import is imported where it is used: --help needs none of it
+    import numpy as np
 
-from bayesnb import validate
-from bayesnb.corpus.records import Corpus, CorpusError
-from bayesnb.model import Settings, State
-
-if TYPE_CHECKING:
+    from bayesnb.corpus.records import Corpus
     from bayesnb.estimators import PosteriorClassifier
+    from bayesnb.model import Settings, State
     from bayesnb.storage import Model
+
+EVENTS = ("multinomial", "bernoulli")
+QUOTING = ("minimal", "none")
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,14 @@ class Reading:
     quoting: str = "minimal"
     header: bool = True
 
+    def __post_init__(self) -> None:
+        if self.quoting not in QUOTING:
+            raise ValueError(f"--quoting is {' or '.join(QUOTING)}, got {self.quoting!r}")
+        try:
+            codecs.lookup(self.encoding)
+        except LookupError:
+            raise ValueError(f"--encoding {self.encoding}: use a name Python knows, such as latin-1") from None
+
     @property
     def _table(self) -> dict[str, Any]:
         return {"text": self.text, "encoding": self.encoding, "quoting": self.quoting, "header": self.header}
@@ -41,12 +51,14 @@ class Reading:
         ValueError
             Bad input, both kinds of argument at once, or files that do not fit together.
         """
+        from bayesnb.cli.joining import joined
         from bayesnb.corpus.readers import read_corpus
+        from bayesnb.corpus.records import CorpusError
 
         pairs = [_label_and_path(argument) for argument in paths]
         options = self._table | {"format": self.format}
         if all(label is None for label, _ in pairs):
-            return _joined([read_corpus(path, label=self.label, **options) for _, path in pairs])
+            return joined([read_corpus(path, label=self.label, **options) for _, path in pairs])
         if any(label is None for label, _ in pairs):
             raise CorpusError("PATH and LABEL=PATH cannot be mixed: give every path a label, or none")
         by_label: dict[str, list[str]] = {}
@@ -72,35 +84,85 @@ def settings_from(
     ValueError
         An option has no such value.
     """
+    from bayesnb.events import empirical, priors
+    from bayesnb.model import Settings
+
+    if event not in EVENTS:
+        raise ValueError(f"--event is {' or '.join(EVENTS)} for texts and counts, got {event!r}")
+    if not 0 <= alpha < float("inf"):
+        raise ValueError(f"--alpha must be a number >= 0, got {alpha:g}")
+    if binary and event != "multinomial":
+        raise ValueError("--binary goes with --event multinomial: the Bernoulli model counts presence anyway")
     given = {
         "alpha": alpha,
         "prior": _number_or_name(prior),
         "class_prior": _class_prior(class_prior),
         "estimate": estimate,
     }
-    if binary and event != "multinomial":
-        raise ValueError("--binary goes with --event multinomial: the Bernoulli model counts presence anyway")
     if event == "multinomial":
         given["binary"] = binary
     Settings(event=event, **given)
-    if not (alpha >= 0 and np.isfinite(alpha)):
-        raise ValueError(f"--alpha must be a number >= 0, got {alpha:g}")
+    if empirical.rule(given["prior"], estimate) is None:
+        priors.concentration(given["prior"], alpha, estimate)
     return given
 
 
 def fitted(corpus: Corpus, event: str, tokens: str, given: dict[str, Any]) -> PosteriorClassifier:
     """Fit an estimator on a corpus of texts, or of counts with named columns."""
-    from bayesnb.estimators import TextClassifier, restored
+    from bayesnb.estimators import restored
+    from bayesnb.model import Settings
     from bayesnb.storage import Model
+
+    settings = Settings(event=event, **given | {"class_prior": _for_classes(given["class_prior"], corpus)})
+    state = learnt(corpus, settings, tokens)
+    settings.posterior(state).require(settings.estimate)
+    return restored(Model(settings, state, tokens=None if corpus.texts is None else tokens, named_columns=True))
+
+
+def learnt(corpus: Corpus, settings: Settings, tokens: str) -> State:
+    """Totals of a corpus, whatever may then be estimated from them.
+
+    Raises
+    ------
+    ValueError
+        The corpus has no labels, or its texts hold no token.
+    """
+    import numpy as np
+
+    from bayesnb import validate
+    from bayesnb.corpus.tokens import Tokenizer
+    from bayesnb.model import State
+
+    y = validate.labels(_labels_of(corpus))
+    if corpus.texts is None:
+        columns = np.array(corpus.tokens, dtype=object)
+        return State.learn(settings.event, settings.documents(corpus.X, columns), y, columns)
+    counted = Tokenizer(tokens).count(corpus.texts)
+    if not counted.tokens:
+        raise ValueError(
+            f"empty vocabulary: {len(y)} documents hold no token by tokens={tokens!r}; "
+            "choose other tokens or look at the texts"
+        )
+    names = np.array(counted.tokens, dtype=object)
+    return State.learn(settings.event, settings.documents(counted.X), y, names, fixed=False)
+
+
+def _labels_of(corpus: Corpus) -> Any:
+    from bayesnb.corpus.records import CorpusError
 
     if corpus.y is None:
         raise CorpusError(f"{corpus.source} has no labels; give LABEL=PATH")
-    if corpus.texts is not None:
-        return TextClassifier(event=event, tokens=tokens, **given).fit(corpus.texts, corpus.y)
-    settings, columns = Settings(event=event, **given), np.array(corpus.tokens, dtype=object)
-    state = State.learn(event, settings.documents(corpus.X, columns), validate.labels(corpus.y), columns)
-    settings.posterior(state).require(settings.estimate)
-    return restored(Model(settings, state, tokens=None, named_columns=True))
+    return corpus.y
+
+
+def _for_classes(class_prior: Any, corpus: Corpus) -> Any:
+    """A known class prior by the labels the corpus has: a label that is written 0 may be the number."""
+    import numpy as np
+
+    if not isinstance(class_prior, dict):
+        return class_prior
+    classes = np.unique(_labels_of(corpus))
+    return {find_label(classes, written, "--class-prior"): share for written, share in class_prior.items()}
 
 
 def counts_for(model: Model, corpus: Corpus) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -111,6 +173,9 @@ def counts_for(model: Model, corpus: Corpus) -> tuple[Any, np.ndarray, np.ndarra
     ValueError
         The model is of texts and the corpus of counts, or the other way round, or columns are missing.
     """
+    import numpy as np
+
+    from bayesnb.corpus.records import CorpusError
     from bayesnb.corpus.tokens import Tokenizer
 
     if model.tokens is not None:
@@ -127,9 +192,10 @@ def counts_for(model: Model, corpus: Corpus) -> tuple[Any, np.ndarray, np.ndarra
 
 def true_labels(corpus: Corpus, classes: np.ndarray) -> np.ndarray:
     """Labels of a corpus in the type of the model's classes; ValueError where one is no class of the model."""
-    if corpus.y is None:
-        raise CorpusError(f"{corpus.source} has no labels; give LABEL=PATH")
-    return np.array([find_label(classes, str(label), corpus.source) for label in corpus.y.tolist()], classes.dtype)
+    import numpy as np
+
+    y = [find_label(classes, str(label), corpus.source) for label in _labels_of(corpus).tolist()]
+    return np.array(y, classes.dtype)
 
 
 def find_label(classes: np.ndarray, written: str, where: str = "--classes") -> Any:
@@ -144,14 +210,16 @@ def find_label(classes: np.ndarray, written: str, where: str = "--classes") -> A
         if str(label) == written:
             return label
     known = ", ".join(str(label) for label in classes.tolist()[:10])
-    raise ValueError(f"{where}: class {written!r} is not one of the model's classes: {known}")
+    raise ValueError(f"{where}: class {written!r} is not one of the classes: {known}")
 
 
 def _label_and_path(argument: str) -> tuple[str | None, str]:
-    label, equals, path = argument.partition("=")
-    if equals and label and not Path(argument).exists():
-        return label, path
-    return None, argument
+    """The first "=" after which a path exists, so that a label may hold one too; else simply the first."""
+    if Path(argument).exists() or "=" not in argument.lstrip("="):
+        return None, argument
+    parts = argument.split("=")
+    splits = [("=".join(parts[:i]), "=".join(parts[i:])) for i in range(1, len(parts)) if parts[0]]
+    return next((split for split in splits if Path(split[1]).exists()), splits[0] if splits else (None, argument))
 
 
 def _holds_only_folders(path: Path) -> bool:
@@ -161,39 +229,9 @@ def _holds_only_folders(path: Path) -> bool:
     return bool(entries) and all(entry.is_dir() for entry in entries)
 
 
-def _joined(parts: list[Corpus]) -> Corpus:
-    if len(parts) == 1:
-        return parts[0]
-    if any(part.texts is None for part in parts):
-        return _joined_counts(parts)
-    skipped = {reason: sum(p.skipped.get(reason, 0) for p in parts) for part in parts for reason in part.skipped}
-    return Corpus(
-        y=np.concatenate([part.y for part in parts if part.y is not None]),
-        ids=[f"{part.source}:{name}" if isinstance(name, int) else name for part in parts for name in part.ids],
-        texts=[text for part in parts for text in part.texts or ()],
-        skipped=skipped,
-        source=", ".join(part.source for part in parts),
-    )
-
-
-def _joined_counts(parts: list[Corpus]) -> Corpus:
-    from scipy import sparse
-
-    first = parts[0]
-    for part in parts:
-        if part.X is None or part.tokens != first.tokens:
-            raise CorpusError(f"{part.source} and {first.source} do not have the same columns; fit them one by one")
-    return Corpus(
-        y=np.concatenate([part.y for part in parts if part.y is not None]),
-        ids=[f"{part.source}:{name}" for part in parts for name in part.ids],
-        X=sparse.csr_array(sparse.vstack([part.X for part in parts if part.X is not None])),
-        tokens=first.tokens,
-        skipped={reason: sum(p.skipped.get(reason, 0) for p in parts) for part in parts for reason in part.skipped},
-        source=", ".join(part.source for part in parts),
-    )
-
-
 def _columns(corpus: Corpus, tokens: Iterable[Any]) -> Any:
+    from bayesnb.corpus.records import CorpusError
+
     names = [str(token) for token in tokens]
     if corpus.tokens == names:
         return corpus.X
@@ -221,9 +259,11 @@ def _class_prior(value: str | None) -> Any:
             return float(value)
         except ValueError:
             raise ValueError(f"--class-prior must be a number or LABEL=SHARE,..., got {value!r}") from None
-    shares = {}
+    shares: dict[str, float] = {}
     for part in value.split(","):
         label, _, share = part.rpartition("=")
+        if label in shares:
+            raise ValueError(f"--class-prior names {label!r} twice; give each class one share")
         try:
             shares[label] = float(share)
         except ValueError:

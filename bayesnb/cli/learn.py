@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from bayesnb.cli import inputs, options, output
@@ -34,10 +33,13 @@ def fit(
     Example: bayesnb fit spam=mail/spam ham=mail/ham -o mail.model
     """
     given = inputs.settings_from(event, alpha, prior, class_prior, estimate, binary)
+    reading = inputs.Reading(text, label, format, encoding, quoting, header)
+    output.check_targets(out)
     with output.working("reading and counting"):
-        corpus = inputs.Reading(text, label, format, encoding, quoting, header).labelled(paths)
+        corpus = reading.labelled(paths)
         clf = inputs.fitted(corpus, event, tokens, given)
-    fingerprint = clf.save(out)
+    with output.writing(out):
+        fingerprint = clf.save(out)
     output.note_skipped(corpus.skipped)
     summary = describe_fit(clf) | {"skipped": corpus.skipped, "model": str(out), "fingerprint": fingerprint}
     if json:
@@ -72,7 +74,8 @@ def say_fit(summary: dict[str, Any]) -> None:
     output.print_table(("class", "documents", what), rows)
     output.say(f"{summary['vocabulary']} distinct tokens; event model: {summary['event']}")
     output.say(f"prior: {summary['prior']}; estimate: {summary['estimate']}")
-    strongest = max(float(s) for s in np.atleast_1d(summary["prior_strength"]))
+    strength = output.plain(summary["prior_strength"])
+    strongest = max(strength) if isinstance(strength, list) else strength
     unit = "tokens" if summary["event"] == "multinomial" else "documents for each token"
     output.say(f"the prior weighs as much as {strongest:.6g} {unit} a class")
 
@@ -102,14 +105,16 @@ def compare(
     from bayesnb.comparison import compare_estimates
     from bayesnb.model import Settings
 
-    given = inputs.settings_from(event, alpha, prior, None, "map", False)
+    # alpha means what it means to the MAP; a prior that is named may have no mode, which is no error here
+    estimate = "map" if prior in (None, "laplace") else "mean"
+    settings = Settings(event=event, **inputs.settings_from(event, alpha, prior, None, estimate, False))
+    reading = inputs.Reading(text, label, format, encoding, quoting, header)
+    output.check_targets(csv)
     with output.working("reading and counting"):
-        corpus = inputs.Reading(text, label, format, encoding, quoting, header).labelled(paths)
-        clf = inputs.fitted(corpus, event, tokens, given | {"estimate": "mean", "prior": None})
-    table = compare_estimates(Settings(event=event, **given), clf._state)
-    agreed = None
-    if sample:
-        agreed = _add_sampled(table, Settings(event=event, **given).posterior(clf._state), seed)
+        corpus = reading.labelled(paths)
+        state = inputs.learnt(corpus, settings, tokens)
+    table = compare_estimates(settings, state)
+    agreed = _add_sampled(table, settings.posterior(state), seed) if sample else None
     output.note_skipped(corpus.skipped)
     if csv is not None:
         flat = table.reset_index()
@@ -154,7 +159,7 @@ def _say_comparison(table: Any, differences: dict[str, float], top: int) -> None
     output.say(f"prior: {table.attrs['prior']}; the {len(rows)} of {len(table)} estimates that smoothing moves most")
     output.print_table(("class", "token", *columns), rows)
     for name, value in differences.items():
-        output.say(f"largest |{name}|: {value:.3g}")
+        output.say(f"largest |{name}|: {output.shown(value)}")
 
 
 def _split(table: Any) -> tuple[list[tuple], list[list[Any]]]:

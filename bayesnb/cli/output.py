@@ -9,23 +9,31 @@ import math
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bayesnb import atomic
+
+STDOUT = "standard output"
+
+
+def visible(text: str) -> str:
+    """Text on one line, whose control characters are shown and not obeyed."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def say(line: str = "") -> None:
     """Print a line for people, on stdout."""
-    print(line)
+    with writing(STDOUT):
+        print(visible(line))
 
 
 def note(line: str) -> None:
-    """Print a remark that is no result, on stderr."""
-    print(f"bayesnb: {line}", file=sys.stderr)
+    """Print a remark that is no result, on stderr; where nobody can read it, the result matters more."""
+    with suppress(OSError):
+        print(f"bayesnb: {visible(line)}", file=sys.stderr, flush=True)
 
 
 def note_skipped(skipped: dict[str, int]) -> None:
@@ -36,21 +44,22 @@ def note_skipped(skipped: dict[str, int]) -> None:
 
 def emit_json(value: Any) -> None:
     """Print one strict JSON value; numbers that are not finite become null."""
-    print(json.dumps(plain(value), allow_nan=False, ensure_ascii=False))
+    with writing(STDOUT):
+        print(json.dumps(plain(value), allow_nan=False))
 
 
 def plain(value: Any) -> Any:
-    """Python values from NumPy's, fit for strict JSON."""
+    """Python values from NumPy's, fit for strict JSON; bytes of a file name that are no text are shown as escapes."""
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {plain(str(key)): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
-    if isinstance(value, np.ndarray):
+    if hasattr(value, "tolist"):  # NumPy's arrays and numbers
         return plain(value.tolist())
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    if isinstance(value, float):
+        return value + 0.0 if math.isfinite(value) else None  # adding 0 takes the sign from -0
     return None if type(value).__name__ == "NAType" else value
 
 
@@ -63,8 +72,8 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
 
     table = Table(box=box.SIMPLE_HEAD, title=None, pad_edge=False, show_edge=False)
     for j, name in enumerate(columns):
-        number = all(isinstance(row[j], int | float | np.number) for row in rows)
-        table.add_column(Text(name), justify="right" if number else "left", overflow="fold")
+        number = all(isinstance(row[j], Number) for row in rows)
+        table.add_column(Text(visible(name)), justify="right" if number else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(shown(cell)) for cell in row))
     if title:
@@ -72,21 +81,19 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
     console = Console(markup=False, highlight=False, emoji=False, file=sys.stdout)
     if not sys.stdout.isatty():
         console.width = 80
-    console.print(table)
+    with writing(STDOUT):
+        console.print(table)
 
 
 def shown(value: Any) -> str:
     """A cell as text: four significant digits, control characters visible, nothing for a missing value."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     if value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and math.isnan(value)):
         return "-"
-    if isinstance(value, (bool, np.bool_)):
-        return str(bool(value))
-    if isinstance(value, (int, np.integer)):
-        return str(int(value))
-    if isinstance(value, (float, np.floating)):
-        x = float(value)
-        return f"{x:.0f}" if x.is_integer() and abs(x) < 1e6 else f"{x:.4g}"
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))
+    if isinstance(value, float):
+        return f"{value:z.0f}" if value.is_integer() and abs(value) < 1e6 else f"{value:z.4g}"
+    return visible(str(value))
 
 
 def probability(p: float) -> str:
@@ -94,26 +101,63 @@ def probability(p: float) -> str:
     return shown(p) if p < 0.9999 or p == 1 else f"1 - {1 - p:.1e}"
 
 
+def check_targets(*paths: Path | None) -> None:
+    """Refuse, before any work is done, a path that no file could be written to.
+
+    Raises
+    ------
+    ValueError
+        Its folder does not exist, or it is a folder or device itself.
+    """
+    for path in paths:
+        if path is None:
+            continue
+        if not path.parent.is_dir():
+            raise ValueError(f"{path}: there is no folder {path.parent}; make it first")
+        if path.is_dir():
+            raise ValueError(f"{path} is a folder; name a file in it")
+        if path.exists() and not path.is_file():
+            raise ValueError(f"{path} is no regular file; choose another name")
+
+
+@contextmanager
+def writing(what: str | Path) -> Iterator[None]:
+    """Make an error of the system name what could not be written, and not a temporary file or nothing."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OSError(error.errno, f"could not be written: {error.strerror or error}", str(what)) from error
+
+
+def accept_any_text(stream: Any) -> None:
+    """Show as an escape what the encoding of a stream has no letter for; an error would help nobody."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="backslashreplace")
+
+
 def write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Write a CSV file, whole or not at all."""
     text = io.StringIO(newline="")
     put_csv(text, columns, rows)
-    atomic.write(path, text.getvalue().encode())
+    with writing(path):
+        atomic.write(path, text.getvalue().encode())
 
 
 def put_csv(file: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Write CSV to an open file; numbers keep every digit."""
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow(["" if cell is None else cell for cell in plain(list(row))])
+    with writing(STDOUT) if file is sys.stdout else nullcontext():
+        writer.writerow(plain(list(columns)))
+        for row in rows:
+            writer.writerow(["" if cell is None else cell for cell in plain(list(row))])
 
 
 def write_whole(path: Path, write: Callable[[Path], Any]) -> None:
     """Let a library that wants a path write beside `path`, and move the file into place when that has succeeded."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path.parent} is not a folder; make it first, {path.name} was not written")
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".bayesnb-") as folder:
+    check_targets(path)
+    with writing(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=".bayesnb-") as folder:
         temporary = Path(folder) / path.name
         write(temporary)
         temporary.replace(path)

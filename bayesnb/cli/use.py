@@ -6,10 +6,8 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
-from bayesnb import validate
 from bayesnb.cli import inputs, options, output
 
 _ROW = ("id", "label", "probability", "lower", "upper", "known_tokens", "tokens")
@@ -32,9 +30,10 @@ def score(
     The interval says what the probability could be, given how little was learnt; it is not the chance of being right.
     A table on a terminal, CSV into a pipe or file. Example: bayesnb score mail.model inbox/
     """
-    from bayesnb import storage
+    from bayesnb import storage, validate
 
     validate.level(level)
+    output.check_targets(out)
     model = storage.load(model_file)
     posterior = model.settings.posterior(model.state)
     reading, rows = inputs.Reading(text, None, format, encoding, quoting, header), []
@@ -61,6 +60,8 @@ def score(
 
 
 def _scored_rows(model: Any, posterior: Any, corpus: Any, level: float, *, several: bool) -> list[tuple]:
+    import numpy as np
+
     from bayesnb.uncertainty import class_probability_interval
 
     X, known, total = inputs.counts_for(model, corpus)
@@ -108,7 +109,7 @@ def evaluate(
         return
     output.say(f"prior: {posterior.prior.describe()}; estimate: {model.settings.estimate}")
     output.say(f"documents {found.documents}, errors {found.errors}, error rate {found.error_rate:.4f}")
-    output.say(f"log loss {found.log_loss:.4f}, Brier score {found.brier:.4f}, calibration error {found.ece:.4f}")
+    output.say(f"log loss {found.log_loss:z.4f}, Brier score {found.brier:.4f}, calibration error {found.ece:.4f}")
     output.say(f"tokens the model does not know: {unknown:.1%}")
     columns = ("true \\ predicted", *(str(label) for label in found.classes.tolist()))
     rows = [(str(c), *row) for c, row in zip(found.classes.tolist(), found.confusion.tolist(), strict=True)]
@@ -129,17 +130,18 @@ def ratios(
     Ranked by the end of the interval of phi_numerator / phi_denominator that lies nearest 1.
     Example: bayesnb ratios mail.model --classes spam ham --top 25 --plot ratios.png
     """
-    from bayesnb import contrast, storage
+    from bayesnb import contrast, storage, validate
 
     validate.level(level)
+    if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise ValueError(f"--plot {plot}: the name must end in .png, .svg or .pdf")
+    output.check_targets(csv, plot)
     model = storage.load(model_file)
     posterior = model.settings.posterior(model.state)
     numerator, denominator = _pair(posterior.classes, classes)
-    if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise ValueError(f"--plot {plot}: the name must end in .png, .svg or .pdf")
     with output.working("ratios"):
         table = contrast.token_ratios(posterior, numerator, denominator, level=level, alpha=model.settings.alpha)
-    ranked = table.loc[_order(table)]
+    ranked = contrast.surest_first(table)
     flat = ranked.reset_index()
     if csv is not None:
         output.write_csv(csv, list(flat.columns), flat.to_numpy(dtype=object).tolist())
@@ -166,13 +168,7 @@ def ratios(
     output.print_table(columns, cells)
 
 
-def _order(table: Any) -> np.ndarray:
-    """Index labels ranked by the interval end nearest 1, ties in token order."""
-    honest = np.maximum(table["log_lower"].to_numpy(), -table["log_upper"].to_numpy())
-    return table.index[np.argsort(-honest, kind="stable")]
-
-
-def _pair(classes: np.ndarray, written: tuple[str, str]) -> tuple[Any, Any]:
+def _pair(classes: Any, written: tuple[str, str]) -> tuple[Any, Any]:
     if written != ("", ""):
         return inputs.find_label(classes, written[0]), inputs.find_label(classes, written[1])
     if len(classes) != 2:
@@ -188,7 +184,8 @@ def _save_figure(figure: Any, path: Path) -> None:
 
     picture = io.BytesIO()
     figure.savefig(picture, format=path.suffix[1:].lower())
-    atomic.write(path, picture.getvalue())
+    with output.writing(path):
+        atomic.write(path, picture.getvalue())
 
 
 def inspect(model_file: options.ModelFile, json: options.Json = False) -> None:

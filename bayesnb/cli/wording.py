@@ -11,6 +11,7 @@ _VALUE = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _GIVEN = re.compile(rf"(?<![\w-])({_OPTIONS})=({_VALUE})((?:(?:,| or) (?:{_VALUE}))*)")
 _BARE = re.compile(rf"(?<![\w-])({_OPTIONS})=(?=\s|$|[,;:.)])")
 _QUOTED = re.compile(_VALUE)
+_PHRASES = {"{label: path}": "LABEL=PATH", "tokens=[...]": "--token TOKEN", "header=False": "--no-header"}
 
 
 def in_shell_words(message: str) -> str:
@@ -19,7 +20,8 @@ def in_shell_words(message: str) -> str:
     Only what is written as a Python argument with a quoted value, or with none, is translated, so that paths and labels
     in a message stay as they are.
     """
-    message = message.replace("{label: path}", "LABEL=PATH").replace("tokens=[...]", "--token TOKEN")
+    for ours, typed in _PHRASES.items():
+        message = message.replace(ours, typed)
     message = _GIVEN.sub(lambda m: f"{_option(m[1])} {_word(m[2])}{_QUOTED.sub(_alternative, m[3])}", message)
     return _BARE.sub(lambda m: _option(m[1]), message)
 

@@ -280,7 +280,30 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
     def token_ratios(
         self, numerator: Any, denominator: Any, level: float = 0.95, tokens: Iterable[Any] | None = None
     ) -> pd.DataFrame:
-        """Exact posterior of phi_numerator / phi_denominator, a row per token; see `contrast.token_ratios`."""
+        """Exact posterior of phi_numerator / phi_denominator, a row per token, in token order.
+
+        Columns, all explained in `contrast.token_ratios`: raw counts (count_num, count_den, total_num, total_den), the
+        ratio of the modes and of the Laplace estimates (ratio_map, ratio_laplace), its posterior median and credible
+        interval (ratio_median, lower, upper, and log_lower, log_upper), mean and sd of its log, prob_greater =
+        P(ratio > 1), log_bayes_factor of "different" against "same", and expected_wrong_direction. To rank tokens by
+        how surely they differ, sort by the interval end nearest 1::
+
+            surest = np.maximum(table.log_lower, -table.log_upper).sort_values(ascending=False).index
+            table.loc[surest, ["ratio_median", "lower", "upper", "prob_greater"]]
+
+        Parameters
+        ----------
+        numerator, denominator : class labels
+        level : float
+            Credible level of the interval.
+        tokens : iterable, optional
+            Only these tokens, in this order.
+
+        Raises
+        ------
+        ValueError
+            Unknown class or token, or a level outside (0, 1).
+        """
         from bayesnb import contrast
 
         check_is_fitted(self, "posterior_")

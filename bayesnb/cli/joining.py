@@ -1,0 +1,46 @@
+"""Several corpora as one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesnb.corpus.records import Corpus, CorpusError
+
+
+def joined(parts: list[Corpus]) -> Corpus:
+    """Labelled corpora one after the other.
+
+    Raises
+    ------
+    ValueError
+        Counts whose columns differ.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    if any(part.texts is None for part in parts):
+        return _joined_counts(parts)
+    skipped = {reason: sum(p.skipped.get(reason, 0) for p in parts) for part in parts for reason in part.skipped}
+    return Corpus(
+        y=np.concatenate([part.y for part in parts if part.y is not None]),
+        ids=[f"{part.source}:{name}" if isinstance(name, int) else name for part in parts for name in part.ids],
+        texts=[text for part in parts for text in part.texts or ()],
+        skipped=skipped,
+        source=", ".join(part.source for part in parts),
+    )
+
+
+def _joined_counts(parts: list[Corpus]) -> Corpus:
+    from scipy import sparse
+
+    first = parts[0]
+    for part in parts:
+        if part.X is None or part.tokens != first.tokens:
+            raise CorpusError(f"{part.source} and {first.source} do not have the same columns; fit them one by one")
+    return Corpus(
+        y=np.concatenate([part.y for part in parts if part.y is not None]),
+        ids=[f"{part.source}:{name}" for part in parts for name in part.ids],
+        X=sparse.csr_array(sparse.vstack([part.X for part in parts if part.X is not None])),
+        tokens=first.tokens,
+        skipped={reason: sum(p.skipped.get(reason, 0) for p in parts) for part in parts for reason in part.skipped},
+        source=", ".join(part.source for part in parts),
+    )
