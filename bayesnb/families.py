@@ -12,6 +12,7 @@ import numpy as np
 from scipy import special
 
 from bayesnb import validate
+from bayesnb.logbeta import digamma_drop, trigamma_drop
 from bayesnb.normal import InverseGamma, NormalInverseGamma, StudentT
 from bayesnb.special import log_beta, log_gamma_draw, log_rising
 
@@ -25,7 +26,9 @@ __all__ = [
     "StudentT",
     "log_beta",
     "log_gamma_draw",
+    "excess",
     "log_rising",
+    "mode_after",
     "mode_of_excess",
 ]
 
@@ -98,7 +101,7 @@ class Dirichlet:
         """
         a = self.concentration
         if a.shape[-1] > 1:
-            _refuse_unbounded(a)
+            _refuse_unbounded(a - 1)
         return mode_of_excess(a - 1)
 
     def variance(self) -> np.ndarray:
@@ -132,11 +135,11 @@ class Dirichlet:
 
     def mean_log(self) -> np.ndarray:
         """E[log x_j] = psi(a_j) - psi(A), shape (..., V)."""
-        return special.digamma(self.concentration) - special.digamma(self.total)[..., None]
+        return digamma_drop(self.concentration, _others(self.concentration))
 
     def variance_log(self) -> np.ndarray:
         """Var[log x_j] = psi1(a_j) - psi1(A), shape (..., V)."""
-        return special.polygamma(1, self.concentration) - special.polygamma(1, self.total)[..., None]
+        return trigamma_drop(self.concentration, _others(self.concentration))
 
     def draw(self, rng: np.random.Generator, size: Size = (), *, log: bool = False) -> np.ndarray:
         """Independent draws, shape (*size, ..., V); with `log`, of log x, which never underflows."""
@@ -193,9 +196,9 @@ class Beta:
         NoModeError
             A shape is below 1, or both are exactly 1.
         """
-        both = np.stack([self.a, self.b], axis=-1)
-        _refuse_unbounded(both)
-        return mode_of_excess(both - 1)[..., 0]
+        above = np.stack([self.a, self.b], axis=-1) - 1
+        _refuse_unbounded(above)
+        return mode_of_excess(above)[..., 0]
 
     def variance(self) -> np.ndarray:
         """Variance, shape (...)."""
@@ -220,11 +223,11 @@ class Beta:
 
     def mean_log(self) -> np.ndarray:
         """E[log x] = psi(a) - psi(a + b)."""
-        return special.digamma(self.a) - special.digamma(self.a + self.b)
+        return digamma_drop(self.a, self.b)
 
     def variance_log(self) -> np.ndarray:
         """Var[log x] = psi1(a) - psi1(a + b)."""
-        return special.polygamma(1, self.a) - special.polygamma(1, self.a + self.b)
+        return trigamma_drop(self.a, self.b)
 
     def draw(self, rng: np.random.Generator, size: Size = (), *, log: bool = False) -> np.ndarray:
         """Independent draws, shape (*size, ...); with `log`, of log x, which never underflows."""
@@ -294,10 +297,35 @@ def mode_of_excess(above: np.ndarray) -> np.ndarray:
     return above / total[..., None]
 
 
+def mode_after(a: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """Mode of Dirichlet distributions with concentrations a + n, shape (..., V), with the digits of small counts n.
+
+    Raises
+    ------
+    NoModeError
+        An a + n is below 1, or all of a row are 1.
+    """
+    above = excess(a, n)
+    if above.shape[-1] > 1:
+        _refuse_unbounded(above)
+    return mode_of_excess(above)
+
+
+def excess(a: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """(a + n) - 1 with the digits of a small n: below 0 exactly where a + n rounds to less than 1."""
+    above = (a - 1) + n
+    return np.where((above < 0) & (a + n >= 1), 0.0, above)
+
+
 def _rest(a: np.ndarray) -> np.ndarray:
-    """Sum of the other cells of each row, A - a_j, which must not round to 0 beside a large a_j."""
+    """Sum of the other cells of each row, A - a_j, of which there must be some."""
     if a.shape[-1] == 1:
         raise ValueError("a Dirichlet with one cell is the constant 1 and has no Beta margin")
+    return _others(a)
+
+
+def _others(a: np.ndarray) -> np.ndarray:
+    """A - a_j, which must not round to 0 beside a large a_j."""
     rest = a.sum(-1, keepdims=True) - a
     largest = a.argmax(-1)[..., None]
     others = np.where(np.arange(a.shape[-1]) == largest, 0.0, a).sum(-1, keepdims=True)
@@ -305,8 +333,8 @@ def _rest(a: np.ndarray) -> np.ndarray:
     return rest
 
 
-def _refuse_unbounded(a: np.ndarray) -> None:
-    below = np.argwhere(a < 1)
+def _refuse_unbounded(above: np.ndarray) -> None:
+    below = np.argwhere(above < 0)
     if below.size:
         raise NoModeError(tuple(int(i) for i in below[0]), unbounded=True)
 

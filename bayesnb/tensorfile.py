@@ -100,11 +100,11 @@ def read_header(file: BinaryIO) -> Header:
     size = os.fstat(file.fileno()).st_size
     first = file.read(8)
     if len(first) < 8:
-        raise ValueError(f"header length: the file has {size} bytes; it is cut, or no model file")
+        raise ValueError(f"header length: this is no bayesnb model file, or it was cut: it has {size} bytes")
     length = int.from_bytes(first, "little")
     if length > MAX_HEADER or length > size - 8:
         raise ValueError(
-            f"header length: {length} bytes are claimed, {size - 8} follow and {MAX_HEADER} are allowed; "
+            f"header length: this is no bayesnb model file, or it was cut: {length} bytes are claimed, {size - 8} follow and {MAX_HEADER} are allowed; "
             "it is cut, or no model file"
         )
     table = parse(file.read(length).decode("utf-8"), "header")

@@ -19,7 +19,8 @@ from bayesnb.events import empirical, leftout, priors
 from bayesnb.events.base import CountPosterior, CountStatistics, LogTable
 from bayesnb.events.statistics import _difference
 from bayesnb.events.theta import ClassPrior
-from bayesnb.families import Beta, Dirichlet, NoModeError, log_rising, mode_of_excess
+from bayesnb.families import Beta, Dirichlet, NoModeError, mode_after, mode_of_excess
+from bayesnb.logbeta import log_beta_step
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,18 +167,20 @@ class Posterior(CountPosterior):
         return np.maximum(self.statistics.class_count[:, None] - self.statistics.feature_count, 0.0)
 
     def _phi_hat(self, estimate: str) -> np.ndarray:
-        return self._estimate(self.phi, self.statistics.feature_count, self._absent, estimate)
+        return self._estimate(self.prior.phi, self.statistics.feature_count, self._absent, estimate)
 
     def _absence_hat(self, estimate: str) -> np.ndarray:
         """1 - phi, computed from the absences so that a small value keeps its digits."""
-        return self._estimate(self.phi.complement(), self._absent, self.statistics.feature_count, estimate)
+        return self._estimate(self.prior.phi.complement(), self._absent, self.statistics.feature_count, estimate)
 
-    def _estimate(self, phi: Beta, n: np.ndarray, others: np.ndarray, estimate: str) -> np.ndarray:
+    def _estimate(self, prior: Beta, n: np.ndarray, others: np.ndarray, estimate: str) -> np.ndarray:
+        both, s = np.stack([n, others], axis=-1), self.prior.smoothing
+        if estimate == "map" and s is None:
+            return mode_after(np.stack([prior.a, prior.b], axis=-1), both)[..., 0]
         if estimate == "map":
-            s = self.prior.smoothing
-            return phi.mode() if s is None else mode_of_excess(np.stack([s + n, s + others], axis=-1))[..., 0]
+            return mode_of_excess(s[..., None] + both)[..., 0]
         if estimate != "mle":
-            return phi.mean()
+            return Beta(prior.a + n, prior.b + others).mean()
         self._refuse_empty(self.statistics.class_count, "document")
         return n / (n + others)
 
@@ -217,7 +220,12 @@ class Posterior(CountPosterior):
         return leftout.pseudo_counts(shape, None if s is None else s[k], estimate)
 
     def _log_evidence(self) -> float:
-        prior, n = self.prior.phi, self.statistics.feature_count
-        total = np.broadcast_to(self.statistics.class_count[:, None], n.shape)
-        hits = log_rising(prior.a, n) + log_rising(prior.b, self._absent)
-        return float((hits - log_rising(prior.a + prior.b, total)).sum())
+        return sum(map(self._class_evidence, range(self.statistics.n_classes)))
+
+    def _class_evidence(self, k: int) -> float:
+        """Log evidence of one class's documents; tokens alike in prior and count are computed once."""
+        a, b, n, absent = (v[k] for v in (self.prior.phi.a, self.prior.phi.b, self.statistics.feature_count, self._absent))
+        if not n.size or np.ptp(a) or np.ptp(b):
+            return float(log_beta_step(a, b, n, absent).sum())
+        _, first, times = np.unique(n, return_index=True, return_counts=True)
+        return float(times @ log_beta_step(a[first], b[first], n[first], absent[first]))

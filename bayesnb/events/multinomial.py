@@ -20,7 +20,8 @@ from bayesnb.events import empirical, leftout, priors
 from bayesnb.events.base import CountPosterior, CountStatistics, LogTable
 from bayesnb.events.statistics import _difference
 from bayesnb.events.theta import ClassPrior
-from bayesnb.families import Beta, Dirichlet, NoModeError, log_rising, mode_of_excess
+from bayesnb.families import Beta, Dirichlet, NoModeError, log_rising, mode_after, mode_of_excess
+from bayesnb.logbeta import log_dirichlet_step
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,12 +153,12 @@ class Posterior(CountPosterior):
         return Dirichlet(self.prior.phi + self.statistics.feature_count)
 
     def _phi_hat(self, estimate: str) -> np.ndarray:
+        n = self.statistics.feature_count
         if estimate == "map":
             s = self.prior.smoothing
-            return self.phi.mode() if s is None else mode_of_excess(s + self.statistics.feature_count)
+            return mode_after(self.prior.phi, n) if s is None else mode_of_excess(s + n)
         if estimate != "mle":
             return self.phi.mean()
-        n = self.statistics.feature_count
         self._refuse_empty(self.statistics.token_total, "token")
         return n / n.sum(axis=1, keepdims=True)
 
@@ -202,6 +203,4 @@ class Posterior(CountPosterior):
             raise self._no_mode_left(row, NoModeError((int(own[row]),), unbounded=False), estimate, "token")
 
     def _log_evidence(self) -> float:
-        a, n = self.prior.phi, self.statistics.feature_count
-        seen = n > 0
-        return float(log_rising(a[seen], n[seen]).sum() - log_rising(a.sum(axis=1), n.sum(axis=1)).sum())
+        return float(log_dirichlet_step(self.prior.phi, self.statistics.feature_count).sum())

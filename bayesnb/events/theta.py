@@ -15,7 +15,8 @@ import numpy as np
 from scipy import special
 
 from bayesnb import validate
-from bayesnb.families import Dirichlet, NoModeError, Point, log_rising
+from bayesnb.families import Dirichlet, NoModeError, Point, mode_after
+from bayesnb.logbeta import log_dirichlet_step
 from bayesnb.validate import _plain
 
 
@@ -112,11 +113,10 @@ class ClassPrior:
             if not class_count.sum():
                 raise ValueError("no document: the mle of the class probabilities is 0/0; use estimate='mean'")
             return class_count / class_count.sum()
-        theta = self.posterior(class_count)
         if estimate != "map":
-            return theta.mean()
+            return self.posterior(class_count).mean()
         try:
-            return theta.mode()
+            return mode_after(np.asarray(self.concentration), class_count)
         except NoModeError as error:
             raise _no_class_mode(error, classes) from None
 
@@ -124,8 +124,7 @@ class ClassPrior:
         """Log P(y_1..y_N): log B(c + n) - log B(c), or sum n_k log theta_k where theta is known."""
         if self.known is not None:
             return float(special.xlogy(class_count, self.known).sum())
-        c = np.asarray(self.concentration)
-        return float(log_rising(c, class_count).sum() - log_rising(c.sum(), class_count.sum()))
+        return float(log_dirichlet_step(np.asarray(self.concentration), class_count))
 
 
 def _named(class_prior: Any) -> Any:
