@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayesnb import validate
 from bayesnb.families import Dirichlet
-from bayesnb.logbeta import log_beta_excess
+from bayesnb.logbeta import log_separate_gain
 from bayesnb.ratiolaw import (
     log_ratio_cdf,
     log_ratio_mean,
@@ -79,8 +79,7 @@ def log_bayes_factor(
     """
     arrays = (n1, total1, n2, total2, *prior1, *prior2, *(prior1 if shared is None else shared))
     n1, N1, n2, N2, b1, b2, m1, m2, h1, h2 = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in arrays))
-    after = log_beta_excess(b1 + n1, b2 + (N1 - n1), m1 + n2, m2 + (N2 - n2), h1 + n1 + n2, h2 + (N1 - n1) + (N2 - n2))
-    answer = after - log_beta_excess(b1, b2, m1, m2, h1, h2)
+    answer = log_separate_gain((b1, b2), (n1, N1 - n1), (m1, m2), (n2, N2 - n2), (h1, h2))
     known = np.all([v == np.floor(v) for v in (n1, N1, n2, N2)], axis=0)
     if shared is None:
         known &= (b1 == m1) & (b2 == m2)

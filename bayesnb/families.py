@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 
+_MOST = 1e120  # of a posterior's concentrations: priors, counts and sums of either over many cells
 Size = int | tuple[int, ...] | None
 
 
@@ -79,7 +80,7 @@ class Dirichlet:
     concentration: np.ndarray
 
     def __post_init__(self) -> None:
-        value = np.atleast_1d(validate.concentration(self.concentration, name="concentration"))
+        value = np.atleast_1d(validate.concentration(self.concentration, "concentration", most=_MOST))
         object.__setattr__(self, "concentration", value)
 
     @property
@@ -175,7 +176,7 @@ class Beta:
     b: np.ndarray
 
     def __post_init__(self) -> None:
-        a, b = validate.concentration(self.a, name="a"), validate.concentration(self.b, name="b")
+        a, b = (validate.concentration(v, name, most=_MOST) for name, v in (("a", self.a), ("b", self.b)))
         a, b = np.broadcast_arrays(a, b)
         object.__setattr__(self, "a", a)
         object.__setattr__(self, "b", b)

@@ -17,6 +17,7 @@ from scipy import special
 from bayesnb.special import _stirling_tail, log_rising
 
 Array = np.ndarray
+Pair = tuple[Array, ...]
 
 LARGE = 10.0  # from here the asymptotic series below reach 1e-16
 _BLOCK = 1 << 14  # cells handled at once: what stays in the cache of one core
@@ -55,19 +56,50 @@ def _deviance(x: Array, mean: Array, excess: Array) -> Array:
     return np.where(np.abs(v) < 0.02, mean * series, direct)
 
 
-def log_beta_excess(x1: Array, y1: Array, x2: Array, y2: Array, x: Array, y: Array) -> Array:
-    """Log B(x1, y1) + log B(x2, y2) - log B(x, y), where (x, y) is about the sum of the two pairs.
+def log_separate_gain(prior1: Pair, counts1: Pair, prior2: Pair, counts2: Pair, shared: Pair) -> Array:
+    """Log evidence of two counts of hits and misses, each with a phi of its own, less that with one phi for both.
 
-    With phi = x / (x + y) and s_i = x_i + y_i the large parts are s_i KL(phi_i || phi), two deviances each, and
-    (x1 + x2 - x) log phi + (y1 + y2 - y) log(1 - phi), whose factors are of the size of the prior.
+    Parameters
+    ----------
+    prior1, prior2, shared : pair of ndarray
+        Beta shapes of the phi of the first, of the second, and of the one that both would have.
+    counts1, counts2 : pair of ndarray
+        Hits and misses.
+
+    Notes
+    -----
+    Stirling's formula leaves, with (x, y) the shapes after all counts, s_1 KL(phi_1 || phi) + s_2 KL(phi_2 || phi)
+    after the counts, less the same before them, less sums of the size of the prior times log phi's move. What a
+    deviance needs, the hits in excess of its mean, is put together from counts and differences of priors alone:
+    a + n would round n away beside a large a.
     """
-    total = x + y
-    excess = (x1 + x2 - x) * np.log(x / total) + (y1 + y2 - y) * np.log(y / total)
-    for u, v in ((x1, y1), (x2, y2)):
-        surplus = (u * y - v * x) / total
-        size = u + v
-        excess = excess + _deviance(u, size * (x / total), surplus) + _deviance(v, size * (y / total), -surplus)
-    return excess - log_peak(x1, y1) - log_peak(x2, y2) + log_peak(x, y)
+    pooled = tuple(h + (c1 + c2) for h, c1, c2 in zip(shared, counts1, counts2, strict=True))
+    gain = -_drift(prior1, prior2, shared, counts1, counts2, pooled) + log_peak(*pooled) - log_peak(*shared)
+    for prior, own, other in ((prior1, counts1, counts2), (prior2, counts2, counts1)):
+        after = (prior[0] + own[0], prior[1] + own[1])
+        change = (shared[0] - prior[0], shared[1] - prior[1])
+        gain = gain + _apart(after, pooled, (change[0] + other[0], change[1] + other[1])) - log_peak(*after)
+        gain = gain - _apart(prior, shared, change) + log_peak(*prior)
+    return gain
+
+
+def _apart(own: Pair, pooled: Pair, more: Pair) -> Array:
+    """s KL(phi || phi'), phi and phi' the means under the shapes `own` and `pooled` = own + more."""
+    total, size = pooled[0] + pooled[1], own[0] + own[1]
+    surplus = (own[0] * more[1] - own[1] * more[0]) / total
+    hit, miss = (_deviance(v, size * (w / total), e) for v, w, e in zip(own, pooled, (surplus, -surplus), strict=True))
+    return hit + miss
+
+
+def _drift(prior1: Pair, prior2: Pair, shared: Pair, counts1: Pair, counts2: Pair, pooled: Pair) -> Array:
+    """Sum of c_i log(p_i / p'_i), p the mean under `shared`, p' under `pooled`, c = prior1 + prior2 - shared."""
+    total, size = pooled[0] + pooled[1], shared[0] + shared[1]
+    hits, misses = counts1[0] + counts2[0], counts1[1] + counts2[1]
+    surplus = (shared[0] * misses - shared[1] * hits) / total
+    first, second = ((a + b - h) / h for a, b, h in zip(prior1, prior2, shared, strict=True))
+    hit = _deviance(shared[0], size * (pooled[0] / total), surplus)
+    miss = _deviance(shared[1], size * (pooled[1] / total), -surplus)
+    return first * hit + second * miss + (first - second) * surplus
 
 
 def _drop(a: Array, b: Array, series: dict[int, float]) -> Array:

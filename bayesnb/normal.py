@@ -298,7 +298,7 @@ def _set(family: Any, **values: np.ndarray) -> None:
 
 
 def _positive(value: Any, name: str) -> np.ndarray:
-    return validate.concentration(value, name)
+    return validate.concentration(value, name, least=0.0, most=np.inf)  # scales of measurements have no natural size
 
 
 def _location(value: Any, name: str) -> np.ndarray:

@@ -70,6 +70,11 @@ def _fall(t: Array, a: Array, b: Array) -> Array:
     return (a + b) * rise - least * s
 
 
+def _slope(t: Array, a: Array, b: Array) -> Array:
+    """Slope of `_fall`; (a + b) expit(t) - a would be 0 far out where b is below the rounding of a."""
+    return b * special.expit(t) - a * special.expit(-t)
+
+
 def _log_parts(t: Array) -> Array:
     """Log of phi = expit(t)."""
     return np.minimum(t, 0) - np.log1p(np.exp(-np.abs(t)))
@@ -131,7 +136,7 @@ class Pairs:
             return _fall(t, self.a1, self.b1)
 
         def slope(t):
-            return (self.a1 + self.b1) * special.expit(t) - self.a1
+            return _slope(t, self.a1, self.b1)
 
         low = _edge(np.minimum(centre, mode), -scale, _FALL, fall, slope)
         return low, _edge(np.maximum(centre, mode), scale, _FALL, fall, slope)
@@ -147,8 +152,7 @@ class Pairs:
             return _fall(t, self.a1, self.b1) + _fall(np.minimum(t, mode2), self.a2, self.b2)
 
         def slope(t):
-            second = (self.a2 + self.b2) * special.expit(t) - self.a2
-            return (self.a1 + self.b1) * special.expit(t) - self.a1 + np.where(t < mode2, second, 0.0)
+            return _slope(t, self.a1, self.b1) + np.where(t < mode2, _slope(t, self.a2, self.b2), 0.0)
 
         drop = fall(peak) + _FALL_TAIL
         low = _edge(np.minimum(centre, peak), -scale, drop, fall, slope)

@@ -24,7 +24,7 @@ def log_rising(a, n):
 
     Notes
     -----
-    Up to 8 whole steps are multiplied out. From a = 10 on, Stirling's series is subtracted term by term: its
+    Up to 8 whole steps from below 1e30 are multiplied out. From a = 10 on, Stirling's series is subtracted term by term: its
     leading parts become a log1p, and what its tail leaves out, 1/(156 z^13) and smaller, is below 1e-15. A smaller
     a with a step below 1 is shifted up by
     Gamma(a + n)/Gamma(a) = Gamma(a + 10 + n)/Gamma(a + 10) prod_{i<10} (a + i)/(a + i + n); with a longer step
@@ -32,7 +32,7 @@ def log_rising(a, n):
     """
     a, n = np.broadcast_arrays(np.asarray(a, float), np.asarray(n, float))
     result = np.zeros(a.shape)
-    few = (n > 0) & (n <= 8) & (n == np.floor(n))
+    few = (n > 0) & (n <= 8) & (n == np.floor(n)) & (a < 1e30)  # a product of 8 beyond may overflow
     result[few] = _rising_product(a[few], n[few])
     left = ~few & (n != 0)
     large, far = left & (a >= 10), left & (a < 10) & (n >= 1)

@@ -104,8 +104,8 @@ def read_header(file: BinaryIO) -> Header:
     length = int.from_bytes(first, "little")
     if length > MAX_HEADER or length > size - 8:
         raise ValueError(
-            f"header length: this is no bayesnb model file, or it was cut: {length} bytes are claimed, {size - 8} follow and {MAX_HEADER} are allowed; "
-            "it is cut, or no model file"
+            f"header length: this is no bayesnb model file, or it was cut: {length} bytes are claimed, {size - 8} "
+            f"follow and {MAX_HEADER} are allowed"
         )
     table = parse(file.read(length).decode("utf-8"), "header")
     metadata = table.pop("__metadata__", None)

@@ -10,15 +10,18 @@ from typing import Any
 import numpy as np
 
 ESTIMATES = ("mle", "map", "mean", "predictive")
+LEAST, MOST = 1e-100, 1e100  # of concentrations and counts: squares and ratios of them stay finite
 
 
-def concentration(value: Any, name: str = "prior", shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """Prior concentrations as float64: positive, finite, broadcast to `shape` where one is given.
+def concentration(
+    value: Any, name: str = "prior", shape: tuple[int, ...] | None = None, *, least: float = LEAST, most: float = MOST
+) -> np.ndarray:
+    """Prior concentrations as float64: from `least` to `most`, broadcast to `shape` where one is given.
 
     Raises
     ------
     ValueError
-        A value is not a number, not finite or not above 0, or the shape does not fit.
+        A value is not a number, not finite, not above 0 or beyond those ends, or the shape does not fit.
     """
     try:
         a = np.asarray(value, dtype=np.float64)
@@ -28,6 +31,8 @@ def concentration(value: Any, name: str = "prior", shape: tuple[int, ...] | None
     if len(bad):
         where = f" at {tuple(int(i) for i in bad[0])}" if a.ndim else ""
         raise ValueError(f"{name} must be above 0 and finite, got {a[tuple(bad[0])]:g}{where}")
+    if a.size and not (a.min() >= least and a.max() <= most):
+        raise ValueError(f"{name} must lie between {least:g} and {most:g}, got {a.min():g}..{a.max():g}")
     if shape is None:
         return a
     try:
@@ -112,7 +117,7 @@ def counts(X: Any, name: str = "the model", columns: Any = None, *, signed: bool
     Raises
     ------
     ValueError
-        X is not two-dimensional or not numeric, or holds a negative, NaN or infinite value.
+        X is not two-dimensional or not numeric, or holds a negative, NaN or infinite value, or one above 1e100.
     """
     from scipy import sparse
 
@@ -208,7 +213,7 @@ def _first_unreadable(dense: np.ndarray) -> str:
 
 
 def _refuse_bad_cell(csr, data: np.ndarray, name: str, columns: Any, *, signed: bool) -> None:
-    good = np.isfinite(data) if signed else (data >= 0) & np.isfinite(data)
+    good = np.isfinite(data) if signed else (data >= 0) & (data <= MOST)
     if good.all():
         return
     at = int(np.argmin(good))
@@ -222,6 +227,8 @@ def _refuse_bad_cell(csr, data: np.ndarray, name: str, columns: Any, *, signed: 
             f"Negative values in data passed to {name}: {data[at]:g} at {where}; counts must be >= 0 "
             "(for a hashed input use alternate_sign=False)"
         )
+    if MOST < data[at] < np.inf:
+        raise ValueError(f"a count of {data[at]:g} at {where} is beyond {MOST:g}: no sum over it is safe; rescale it")
     kind = "NaN" if np.isnan(data[at]) else "infinity"
     raise ValueError(f"Input X contains {kind} at {where}; {name} does not accept missing values, drop or fill it")
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
-from bayesnb.models import whole
 from scipy import sparse
 
 FORMS = ("gamma", "dirichlet")
@@ -77,7 +76,7 @@ def entries(X):
     row, column, count : TensorVariable, shape (M,)
     """
     X = sparse.csr_array(X).tocoo()
-    count = whole(X.data, "X")
+    count = X.data
     parts = {"entry_row": X.coords[0], "entry_token": X.coords[1], "entry_count": count}
     return [pm.Data(name, values.astype(np.float64 if values is count else np.int64), dims="entry")
             for name, values in parts.items()]  # fmt: skip
@@ -124,7 +123,12 @@ def refuse_small(concentration, form):
         )
 
 
-def refuse_few_tokens(n_tokens):
-    """Raise a ValueError where phi would be no random variable."""
-    if n_tokens < 2:
-        raise ValueError(f"phi over {n_tokens} token is no random variable: the vocabulary needs at least two")
+def refuse_unfit(X):
+    """Raise a ValueError where phi would be no random variable, or a count is fractional."""
+    if X.shape[1] < 2:
+        raise ValueError(f"phi over {X.shape[1]} token is no random variable: the vocabulary needs at least two")
+    X = sparse.coo_array(X)
+    bad = np.flatnonzero(X.data != np.floor(X.data))
+    if len(bad):
+        i, j = (int(part[bad[0]]) for part in X.coords)
+        raise ValueError(f"X is {X.data[bad[0]]:g} in row {i}, column {j}: only whole counts can be sampled with PyMC")

@@ -35,8 +35,8 @@ References
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
-from bayesnb.models import choose_form, class_probabilities, whole
-from bayesnb.models._parts import FORMS, refuse_few_tokens, refuse_small, starting_values, token_probabilities
+from bayesnb.models import choose_form, class_probabilities
+from bayesnb.models._parts import FORMS, refuse_small, refuse_unfit, starting_values, token_probabilities
 from scipy import sparse
 
 from bayesnb.events.multinomial import Posterior, Statistics
@@ -70,7 +70,7 @@ def build(data, prior, form=None):
         in the gamma form a concentration below 0.2 of a token that no document of the class holds.
     """
     form = choose_form(form, FORMS)
-    refuse_few_tokens(data.n_tokens)
+    refuse_unfit(data.X)
     seen = _totals(data)
     refuse_small(prior.phi + seen.feature_count, form)
     held, times = _entries(data)
@@ -109,7 +109,7 @@ def _entries(data):
     X = sparse.coo_array(data.X)
     at = X.data > 0
     row, column = (part[at] for part in X.coords)
-    triples = np.column_stack([data.y[row], column, whole(X.data[at], "X")]).astype(np.int64)
+    triples = np.column_stack([data.y[row], column, X.data[at]]).astype(np.int64)
     return _distinct(triples)
 
 

@@ -43,8 +43,8 @@ from bayesnb.models._parts import (
     class_prior,
     entries,
     log_joint,
-    refuse_few_tokens,
     refuse_small,
+    refuse_unfit,
     starting_values,
     token_probabilities,
 )
@@ -81,7 +81,7 @@ def build(data, prior, form=None):
         concentration below 0.2 of a token that no document of the class holds.
     """
     form = choose_form(form, FORMS)
-    refuse_few_tokens(data.n_tokens)
+    refuse_unfit(data.X)
     k, labelled = data.n_classes, data.y >= 0
     if k < 2 or not labelled.any():
         raise ValueError(f"labels can be wrong where there are some, of two classes or more; got {k} classes")

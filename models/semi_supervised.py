@@ -33,13 +33,13 @@ References
 
 import numpy as np
 import pymc as pm
-from bayesnb.models import choose_form, class_probabilities, whole
+from bayesnb.models import choose_form, class_probabilities
 from bayesnb.models._parts import (
     FORMS,
     entries,
     log_joint,
-    refuse_few_tokens,
     refuse_small,
+    refuse_unfit,
     starting_values,
     token_probabilities,
 )
@@ -75,7 +75,7 @@ def build(data, prior, form=None):
         the gamma form a concentration below 0.2 of a token that no labelled document of the class holds.
     """
     form = choose_form(form, FORMS)
-    refuse_few_tokens(data.n_tokens)
+    refuse_unfit(data.X)
     labelled, X = data.y >= 0, data.X
     if not labelled.any():
         raise ValueError("no document is labelled, so the classes are interchangeable: label one of each class")
@@ -86,7 +86,7 @@ def build(data, prior, form=None):
     cells = ("class", "token")
     with pm.Model(coords={"class": np.arange(data.n_classes), "token": np.arange(data.n_tokens)}) as model:
         theta, _ = class_probabilities(seen, prior.theta)
-        n = pm.Data("feature_count", whole(seen.feature_count, "X"), dims=cells)
+        n = pm.Data("feature_count", seen.feature_count, dims=cells)
         x = entries(unlabelled)
         length = pm.Data("length", np.asarray(unlabelled.sum(axis=1)).ravel(), dims="document")
 

@@ -22,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-_SUMMARIES = {  # whole in the list of commands, where a first sentence would be cut off
+_SUMMARIES: dict[Any, str] = {  # whole in the list of commands, where a first sentence would be cut off
     demo.demo: "Do the whole job on two built-in corpora.",
     learn.fit: "Fit a model on labelled documents.",
     use.score: "Score documents, with credible intervals.",
@@ -80,7 +80,7 @@ def _status_of(error: BaseException, debug: bool) -> int:
         return error.exit_code
     if isinstance(error, TyperException):
         command = getattr(getattr(error, "ctx", None), "command_path", "bayesnb")
-        return _fail(2, error.format_message(), hint=f"; see {command} --help")
+        return _fail(2, error.format_message().rstrip("."), hint=f"; see {command} --help")
     if not isinstance(error, Exception):
         raise error
     if debug:

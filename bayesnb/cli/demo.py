@@ -26,6 +26,8 @@ def demo(
 
     Five toy mails, and the Federalist Papers: the fit, MAP against Laplace, PyMC against the closed form, token ratios
     with credible intervals, and who wrote the disputed papers.
+
+    Example: bayesnb demo --out papers
     """
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file; name a folder for the report: --out FOLDER")

@@ -27,7 +27,9 @@ def sample(
 ) -> int:
     """Sample the same posterior with PyMC, write the draws, and check them against the closed form.
 
-    Exit status 1 if the two disagree. Example: bayesnb sample mail.model --token free --token meeting -o draws.nc
+    Exit status 1 if the two disagree.
+
+    Example: bayesnb sample mail.model --token free --token meeting -o draws.nc
     """
     output.check_targets(out)
     from bayesnb import storage

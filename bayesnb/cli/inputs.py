@@ -109,14 +109,17 @@ def settings_from(
 
 def fitted(corpus: Corpus, event: str, tokens: str, given: dict[str, Any]) -> PosteriorClassifier:
     """Fit an estimator on a corpus of texts, or of counts with named columns."""
-    from bayesnb.estimators import restored
+    from bayesnb.estimators import TextClassifier, restored
     from bayesnb.model import Settings
     from bayesnb.storage import Model
 
-    settings = Settings(event=event, **given | {"class_prior": _for_classes(given["class_prior"], corpus)})
+    given = given | {"class_prior": _for_classes(given["class_prior"], corpus)}
+    if corpus.texts is not None:
+        return TextClassifier(event=event, tokens=tokens, **given).fit(corpus.texts, _labels_of(corpus))
+    settings = Settings(event=event, **given)
     state = learnt(corpus, settings, tokens)
     settings.posterior(state).require(settings.estimate)
-    return restored(Model(settings, state, tokens=None if corpus.texts is None else tokens, named_columns=True))
+    return restored(Model(settings, state, tokens=None, named_columns=True))
 
 
 def learnt(corpus: Corpus, settings: Settings, tokens: str) -> State:

@@ -170,6 +170,7 @@ def working(what: str) -> Iterator[None]:
         yield
         return
     from rich.console import Console
+    from rich.text import Text
 
-    with Console(stderr=True).status(what):
+    with Console(stderr=True).status(Text(visible(what))):
         yield

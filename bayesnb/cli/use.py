@@ -28,7 +28,9 @@ def score(
     """Score documents: a row for each, with the credible interval of its label's probability.
 
     The interval says what the probability could be, given how little was learnt; it is not the chance of being right.
-    A table on a terminal, CSV into a pipe or file. Example: bayesnb score mail.model inbox/
+    A table on a terminal, CSV into a pipe or file.
+
+    Example: bayesnb score mail.model inbox/
     """
     from bayesnb import storage, validate
 
@@ -118,7 +120,10 @@ def evaluate(
 
 def ratios(
     model_file: options.ModelFile,
-    classes: Annotated[tuple[str, str], typer.Option("--classes", help="Numerator and denominator.")] = ("", ""),
+    classes: Annotated[
+        tuple[str, str],
+        typer.Option("--classes", metavar="NUMERATOR DENOMINATOR", help="Classes; needed where there are not two."),
+    ] = ("", ""),
     top: Annotated[int, typer.Option("--top", help="Tokens to show.", min=1)] = 25,
     level: options.Level = 0.95,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write every token to this CSV file.")] = None,
@@ -128,6 +133,7 @@ def ratios(
     """Rank tokens by how surely their probabilities differ between two classes, with exact credible intervals.
 
     Ranked by the end of the interval of phi_numerator / phi_denominator that lies nearest 1.
+
     Example: bayesnb ratios mail.model --classes spam ham --top 25 --plot ratios.png
     """
     from bayesnb import contrast, storage, validate
@@ -201,5 +207,5 @@ def inspect(model_file: options.ModelFile, json: options.Json = False) -> None:
         return
     for name, value in header.items():
         if isinstance(value, dict):
-            value = ", ".join(f"{key}: {output.shown(item)}" for key, item in value.items())
+            value = ", ".join(f"{key}: {output.shown(item)}" for key, item in value.items()) or None
         output.say(f"{name:20} {output.shown(value)}")

@@ -18,7 +18,9 @@ def verify(
 ) -> int:
     """Compare the densities of the PyMC models with their closed forms, or with enumeration and quadrature.
 
-    Exit status 1 if any disagrees. Nothing is sampled. Example: bayesnb verify --model my_model.py
+    Exit status 1 if any disagrees. Nothing is sampled.
+
+    Example: bayesnb verify --model my_model.py
     """
     from bayesnb.verification import verify as run
 

@@ -10,6 +10,7 @@ _OPTIONS = "text|label|format|encoding|quoting|header|event|alpha|prior|class_pr
 _VALUE = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _GIVEN = re.compile(rf"(?<![\w-])({_OPTIONS})=({_VALUE})((?:(?:,| or) (?:{_VALUE}))*)")
 _BARE = re.compile(rf"(?<![\w-])({_OPTIONS})=(?=\s|$|[,;:.)])")
+_CLASS_PRIOR = re.compile(r"(?<![\w/.='\"-])class_prior(?= (?:is|names|must)\b)")
 _QUOTED = re.compile(_VALUE)
 _PHRASES = {"{label: path}": "LABEL=PATH", "tokens=[...]": "--token TOKEN", "header=False": "--no-header"}
 
@@ -22,6 +23,7 @@ def in_shell_words(message: str) -> str:
     """
     for ours, typed in _PHRASES.items():
         message = message.replace(ours, typed)
+    message = _CLASS_PRIOR.sub("--class-prior", message)
     message = _GIVEN.sub(lambda m: f"{_option(m[1])} {_word(m[2])}{_QUOTED.sub(_alternative, m[3])}", message)
     return _BARE.sub(lambda m: _option(m[1]), message)
 

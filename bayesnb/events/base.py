@@ -313,7 +313,13 @@ def _position(names: np.ndarray, wanted: Any, what: str, where: str) -> int:
 
 
 def normalise(joint: np.ndarray) -> np.ndarray:
-    """Log class probabilities from log joint densities, shape (N, K)."""
+    """Log class probabilities from log joint densities, shape (N, K); ValueError where a row has none."""
+    unknown = np.flatnonzero(~(joint < np.inf).all(axis=1))
+    if len(unknown):
+        raise ValueError(
+            f"row {unknown[0]} has log densities {joint[unknown[0]]}, beyond floating point: its values or the prior "
+            "are too extreme; rescale them"
+        )
     impossible = np.flatnonzero(np.isneginf(joint).all(axis=1))
     if len(impossible):
         raise ValueError(

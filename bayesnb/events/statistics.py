@@ -131,10 +131,10 @@ class CountStatistics:
 
     def __sub__(self, other: Self) -> Self:
         self._refuse_other_shape(other)
-        return type(self)(
-            _difference(self.class_count, other.class_count),
-            _difference(self.feature_count, other.feature_count),
-        )
+        n, f = _difference(self.class_count, other.class_count), _difference(self.feature_count, other.feature_count)
+        # what a class that is empty again seems to hold is the rounding of totals it had before
+        f[(n == 0)[:, None] & (f % 1 != 0) & (np.abs(f) <= 1e-9 * self.feature_count)] = 0.0
+        return type(self)(n, f)
 
     def _refuse_other_shape(self, other: CountStatistics) -> None:
         if type(other) is not type(self) or other.feature_count.shape != self.feature_count.shape:
@@ -147,7 +147,11 @@ class CountStatistics:
 def _difference(total: np.ndarray, part: np.ndarray) -> np.ndarray:
     """Total less part; fractional weights leave rounding where a total returns to 0, whole numbers are exact."""
     left = total - part
-    close = np.nonzero((left != 0) & (np.abs(left) <= 1e-12 * np.abs(total)))
+    # above 0 little more than the operands' own last places: beside 1e15 half a document is one; below 0 none is
+    places = 3 * np.spacing(np.maximum(np.abs(total), np.abs(part)))
+    relative = 1e-12 * np.abs(total)
+    noise = np.where(left > 0, np.maximum(places, np.minimum(relative, 1e-12)), relative)
+    close = np.nonzero((left != 0) & (np.abs(left) <= noise))
     fractional = (total[close] % 1 != 0) | (part[close] % 1 != 0)
     left[close] = np.where(fractional, 0.0, left[close])
     return left

@@ -60,7 +60,7 @@ def test_what_cannot_be_sampled_is_refused():
         semi_supervised.build(Documents(X, np.array([-1, -1]), 1), simulated.flat(1, 1, 2))
     with pytest.raises(ValueError, match="at least two"):
         semi_supervised.build(Documents(X[:, :1], y, 1), simulated.flat(1, 1, 1))
-    with pytest.raises(ValueError, match=r"X is 0.5 at \(0, 1\): only whole counts"):
+    with pytest.raises(ValueError, match=r"X is 0\.5 in row 1, column 1: only whole counts"):
         semi_supervised.build(Documents(np.array([[1.0, 2.0], [0.0, 0.5]]), y, 1), simulated.flat(1, 1, 2))
     with pytest.raises(ValueError, match=r"token 0 in class 1 is 0.1: below 0.2"):
         semi_supervised.build(Documents(X, np.array([0, -1]), 2), simulated.flat(0.1, 2, 2))
