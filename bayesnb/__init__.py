@@ -5,10 +5,7 @@ before it is needed.
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
-
-__version__ = version("bayesnb")
 
 _HOME = {
     "MultinomialNB": "bayesnb.estimators",
@@ -68,6 +65,10 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("bayesnb")
     if name not in _HOME:
         raise AttributeError(f"module 'bayesnb' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)

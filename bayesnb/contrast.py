@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesnb import validate
-from bayesnb.families import Dirichlet
+from bayesnb.families import Dirichlet, excess
 from bayesnb.logbeta import log_separate_gain
 from bayesnb.ratiolaw import (
     log_ratio_cdf,
@@ -173,7 +173,8 @@ def token_ratios(
     Raises
     ------
     ValueError
-        An unknown class or token, the same class twice, a level outside (0, 1).
+        An unknown class or token, the same class twice, a level outside (0, 1), or a Beta shape of a token's phi
+        outside 1e-15 to 1e18, the range that the ratio's law is computed for.
     """
     import pandas as pd
 
@@ -269,11 +270,12 @@ def _modes(posterior: Any, pair: list[int]) -> Array:
     s, statistics = posterior.prior.smoothing, posterior.statistics
     if posterior.event == "bernoulli":
         n, total = statistics.feature_count[pair], statistics.class_count[pair][:, None]
-        a, b = posterior.phi.a[pair], posterior.phi.b[pair]
-        above = np.stack((a - 1, b - 1) if s is None else (s[pair] + n, s[pair] + np.maximum(total - n, 0)), axis=-1)
+        prior, absent = posterior.prior.phi, np.maximum(total - n, 0)
+        first, second = (excess(v[pair], c) if s is None else s[pair] + c for v, c in ((prior.a, n), (prior.b, absent)))
+        above = np.stack((first, second), axis=-1)
     else:
-        concentration = posterior.phi.concentration[pair]
-        above = concentration - 1 if s is None else s[pair] + statistics.feature_count[pair]
+        n = statistics.feature_count[pair]
+        above = excess(posterior.prior.phi[pair], n) if s is None else s[pair] + n
     total = above.sum(-1, keepdims=True)
     exists = (above >= 0).all(-1, keepdims=True) & (total > 0)
     mode = np.where(exists, above / np.where(exists, total, 1.0), np.nan)

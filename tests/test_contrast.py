@@ -297,6 +297,38 @@ def test_chosen_tokens_come_in_the_order_asked_for_with_the_same_law():
     assert part[columns].equals(whole.loc[["c", "a"], columns])
 
 
+def exact_log_bayes_factor(n1, total1, n2, total2, a, b):
+    """Both classes have the prior Beta(a, b), at 60 digits."""
+    with mp.workdps(60):
+        a, b = mp.mpf(a), mp.mpf(b)
+        counts = (n1, total1), (n2, total2), (n1 + n2, total1 + total2), (0, 0)
+        one, two, both, none = (log_beta(a + n, b + (total - n)) for n, total in counts)
+        return float(one + two - both - none)
+
+
+@pytest.mark.parametrize("size", [1e9 + 1 / 3, 1e12, 1e16, 1e18])
+def test_bayes_factors_keep_their_digits_under_large_concentrations(size):
+    """Against a = 1e16 a count of 1 is half a unit of the last place; the answer is about 1e-15, not -2 or 4."""
+    for n1, total1, n2, total2 in ((3, 4, 0, 2), (0, 75, 0, 1), (500, 900, 20, 700)):
+        got = log_bayes_factor(n1, total1, n2, total2, (size, 3 * size), (size, 3 * size))
+        exact = exact_log_bayes_factor(n1, total1, n2, total2, size, 3 * size)
+        assert got == pytest.approx(exact, rel=1e-9, abs=1e-13)
+
+
+def test_a_shape_far_below_the_other_has_a_law():
+    """Beta(a, b) with b below the rounding of a + b; I_x(a2, 1) = x^a2 gives P(log R > r) in closed form."""
+    r, a1, b1, a2 = 1e-3, 1e3, 1e-15, 500.0
+    exact = np.exp(-r * a2)  # B(a1 + a2, b1)/B(a1, b1) is within 1e-14 of 1
+    assert 1 - log_ratio_cdf(r, a1, b1, a2, 1.0) == pytest.approx(exact, abs=1e-11)
+    assert np.isfinite(log_ratio_quantile(0.3, 3.0, 2e-15, 2e-15, 3.0))
+
+
+@pytest.mark.parametrize("a", [1e-20, 1e60])
+def test_shapes_beyond_the_laws_range_are_refused_with_that_range(a):
+    with pytest.raises(ValueError, match=r"law of a ratio is computed for Beta shapes .* from 1e-15 to 1e\+18"):
+        token_ratios(posterior([[1, 3, 0], [2, 0, 8]], a), "spam", "ham")
+
+
 def test_bad_names_and_levels_are_refused_by_name():
     """One line that says what was wrong and what there is."""
     post = posterior([[1, 3], [2, 8]], tokens=np.array(["a", "b"]))

@@ -244,3 +244,13 @@ def test_level_must_lie_between_0_and_1(bad):
     for family in (Beta(1, 1), Dirichlet([1, 1]), Dirichlet([1]), Point([1.0])):
         with pytest.raises(ValueError, match="level"):
             family.interval(bad)
+
+
+@pytest.mark.parametrize(("a", "b"), [(1e9, 1e-3), (1e12, 2.0), (50.0, 1e-9)])
+def test_moments_of_the_log_keep_their_digits_where_one_shape_is_far_the_larger(a, b):
+    """psi(1e12) and psi(1e12 + 2) agree in all but two digits; their difference is known to all."""
+    with mpmath.workdps(50):
+        exact = [float(mpmath.psi(i, mpmath.mpf(a)) - mpmath.psi(i, mpmath.mpf(a) + mpmath.mpf(b))) for i in (0, 1)]
+    for family in (Beta(a, b), Dirichlet([a, b])):
+        mean, variance = np.ravel(family.mean_log())[0], np.ravel(family.variance_log())[0]
+        assert (mean, variance) == pytest.approx(exact, rel=1e-12, abs=1e-300)

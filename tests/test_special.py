@@ -67,3 +67,12 @@ def test_log_gamma_draws_have_the_exact_cumulants_of_log_gamma():
         (fourth + 2 * variance**2) / n
     )
     assert (abs(z_mean) < 5).all() and (abs(z_variance) < 5).all()
+
+
+@pytest.mark.parametrize("a", [1e39, 1e60, 1e100])
+@pytest.mark.parametrize("n", [2.0, 4.0, 8.0])
+def test_a_few_steps_from_a_huge_start_do_not_overflow(a, n):
+    """The product of 8 factors of 1e39 is beyond floating point, its log is not."""
+    with mpmath.workdps(40):
+        exact = mpmath.fsum(mpmath.log(mpmath.mpf(a) + i) for i in range(int(n)))
+    assert log_rising(a, n) == pytest.approx(float(exact), rel=1e-14)

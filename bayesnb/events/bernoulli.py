@@ -224,7 +224,9 @@ class Posterior(CountPosterior):
 
     def _class_evidence(self, k: int) -> float:
         """Log evidence of one class's documents; tokens alike in prior and count are computed once."""
-        a, b, n, absent = (v[k] for v in (self.prior.phi.a, self.prior.phi.b, self.statistics.feature_count, self._absent))
+        a, b, n, absent = (
+            v[k] for v in (self.prior.phi.a, self.prior.phi.b, self.statistics.feature_count, self._absent)
+        )
         if not n.size or np.ptp(a) or np.ptp(b):
             return float(log_beta_step(a, b, n, absent).sum())
         _, first, times = np.unique(n, return_index=True, return_counts=True)

@@ -42,6 +42,24 @@ def fitted(draw):
     return rng.poisson(0.8, (n, v)), rng.integers(0, k, n), k, a, b, np.exp(rng.uniform(-3, 3, k)), rng
 
 
+@pytest.mark.parametrize(
+    ("a", "n", "total"), [(1.0, 1e15, 1e15), (1e-3, 0.0, 1e15), (1.0, 1e15 - 3, 1e15), (1e9, 5, 8)]
+)
+def test_evidence_keeps_its_digits_at_any_count(a, n, total):
+    """1e15 documents under Beta(1, 1) that all hold the token: -log(1e15 + 1), of terms of 3e16."""
+    prior = Prior(ClassPrior(known=np.ones(1)), Beta(np.full((1, 2), a), np.full((1, 2), a)))
+    with mpmath.workdps(60):
+        exact = mpmath.log(mpmath.beta(a + mpmath.mpf(n), a + mpmath.mpf(total) - n) / mpmath.beta(a, a))
+    got = Posterior(prior, Statistics([total], [[n, n]])).log_evidence()
+    assert got == pytest.approx(2 * float(exact), rel=1e-12)
+
+
+def test_the_mode_keeps_the_digits_of_small_weights_under_an_explicit_prior():
+    """Beta(1, 1): the mode is n/N though 1 + n is 1."""
+    prior = Prior.resolve(ClassPrior(known=np.ones(1)), 1.0, 1.0, "map", (1, 1))
+    assert Posterior(prior, Statistics([4e-17], [[1e-17]])).phi_hat("map")[0, 0] == pytest.approx(0.25, rel=1e-14)
+
+
 def test_presence_is_counted_once_a_document():
     """ "win" seven times in the only spam: (1 + 1)/(1 + 2) = 2/3, not (7 + 1)/3."""
     post = posterior([[7], [0]], [1, 0], a=2.0, b=2.0)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.naive_bayes import MultinomialNB
 
+from bayesnb.events.base import normalise
 from bayesnb.events.multinomial import Posterior, Prior, Statistics
 from bayesnb.events.theta import ClassPrior
 
@@ -109,6 +110,46 @@ def test_evidence_is_the_sum_of_one_step_ahead_predictives_in_any_order(case):
         past = posterior(X[order[:i]], y[order[:i]], k, a, c)
         steps += [past.log_theta("mean")[y[row]], past.log_predictive(X[[row]])[0, y[row]]]
     assert fsum(steps) == pytest.approx(posterior(X, y, k, a, c).log_evidence(), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("d", [1e9, 1e12, 1e15, 1e18])
+def test_evidence_keeps_its_digits_at_any_count(d):
+    """[[d, 0], [0, d]] with concentrations 1: labels 1/6 and twice 1/(d + 1)."""
+    post = posterior([[d, 0], [0, d]], [0, 1])
+    assert post.log_evidence() == pytest.approx(-log(6) - 2 * log(d + 1), rel=1e-14)
+
+
+def test_evidence_keeps_its_digits_beside_small_concentrations():
+    """Counts (0, 1e15) under Dirichlet(1e-5, 1e-5): close to log 1/2, of terms of 3e16."""
+    post = posterior([[0, 1e15]], [0], 1, a=1e-5)
+    with mpmath.workdps(50):
+        a, n = mpmath.mpf(1e-5), mpmath.mpf(10) ** 15
+        exact = mpmath.log(mpmath.rf(a, n) / mpmath.rf(2 * a, n))
+    assert post.log_evidence() == pytest.approx(float(exact), rel=1e-13)
+
+
+def test_the_mode_keeps_the_digits_of_small_weights_under_an_explicit_prior():
+    """Concentration 1: the mode is n/N though 1 + n is 1."""
+    statistics = Statistics([1e-16], [[1e-16, 3e-16]])
+    post = Posterior(Prior.resolve(ClassPrior(known=np.ones(1)), 1.0, 1.0, "map", (1, 2)), statistics)
+    np.testing.assert_allclose(post.phi_hat("map"), [[0.25, 0.75]], rtol=1e-14)
+
+
+def test_a_huge_smoothing_gives_even_probabilities_and_not_probability_zero():
+    """log of 1e39 ** 4 must not overflow; beyond 1e100 a concentration is refused in words."""
+    post = smoothed([[2, 0], [0, 2]], [0, 1], 1e39, "predictive")
+    np.testing.assert_allclose(np.exp(post.log_proba([[4, 4]], "predictive")), 0.5, rtol=1e-14)
+    with pytest.raises(ValueError, match="between 1e-100 and 1e"):
+        smoothed([[2, 0], [0, 2]], [0, 1], 1e300, "predictive")
+    with pytest.raises(ValueError, match=r"count of 1e\+308 at row 0, column 0 is beyond"):
+        post.log_proba([[1e308, 0]], "predictive")
+
+
+def test_class_probabilities_that_are_no_numbers_are_refused():
+    """A row with NaN or +inf is named, never normalised to NaN."""
+    for bad in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="row 1 has log densities"):
+            normalise(np.array([[0.0, 0.0], [bad, 0.0]]))
 
 
 def test_evidence_of_separate_and_shared_phi_gives_the_exact_bayes_factor():

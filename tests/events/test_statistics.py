@@ -95,6 +95,14 @@ def test_whole_numbers_are_subtracted_exactly_at_any_size():
     np.testing.assert_array_equal(left.class_count, [1])
 
 
+def test_a_document_beside_a_large_fractional_total_is_not_rounding():
+    """Half a document left of 1e15 + 1/2 is four units of its last place."""
+    large = multinomial.Statistics([1e15 + 0.5], [[1e15 + 0.5, 1e6 + 2**-20]])
+    left = large - multinomial.Statistics([1e15], [[1e15, 1e6]])
+    np.testing.assert_array_equal(left.class_count, [0.5])
+    np.testing.assert_array_equal(left.feature_count, [[0.5, 2**-20]])
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_a_removal_below_zero_is_refused_and_changes_nothing(model):
     s = model.Statistics.from_documents([[1, 0], [0, 1]], np.array([0, 1]), 2)

@@ -101,3 +101,16 @@ def test_evidence_of_labels_is_the_product_of_one_step_ahead_fractions():
         seen[k] += 1
     prior = ClassPrior(concentration=np.array([0.5, 3.0]))
     assert prior.log_evidence(np.array([2.0, 5.0])) == pytest.approx(log(prod(steps)), rel=1e-14)
+
+
+@pytest.mark.parametrize("n", [[1e-15, 2.5e-15], [1e-16, 3e-16], [1e-17, 1e-17], [1e-300, 3e-300]])
+def test_the_mode_keeps_the_digits_of_small_weights(n):
+    """With concentration 1 the mode is n/N whatever the size of n; (1 + n) - 1 rounds it away."""
+    theta = ClassPrior.resolve(1.0, CLASSES).estimate(np.array(n), "map", CLASSES)
+    np.testing.assert_allclose(theta, np.array(n) / sum(n), rtol=1e-14)
+
+
+def test_a_concentration_that_counts_bring_to_one_up_to_rounding_has_mode_zero():
+    """0.7 + 0.3 is 1.0 in floating point; 0.7 - 1 + 0.3 is -5.6e-17, which is no missing mode."""
+    theta = ClassPrior(concentration=np.array([0.7, 2.0])).estimate(np.array([0.3, 1.0]), "map", CLASSES)
+    np.testing.assert_array_equal(theta, [0, 1])
