@@ -228,7 +228,7 @@ class Refit:
         model = self.file.build(data, prior, self.form)
         values = {variable.name: variable.get_value() for variable in model.data_vars}
         tree = nutpie.sample(
-            self.compiled.with_data(**values), draws=THIN * self.draws, tune=TUNE, chains=1, cores=1, seed=seed,
+            self._started(model, data, prior).with_data(**values), draws=THIN * self.draws, tune=TUNE, chains=1, cores=1, seed=seed,
             progress_bar=False, save_warmup=False,
         )  # fmt: skip
         self.divergences += int(tree["sample_stats"]["diverging"].sum())
@@ -236,6 +236,17 @@ class Refit:
         if not all(np.isfinite(drawn).all() for drawn in found.values()):
             raise ValueError(f"model {self.file.name} gives draws of {', '.join(self.names)} that are not finite")
         return found
+
+    def _started(self, model: Any, data: Any, prior: Any) -> Any:
+        """The compiled model with the file's own start for these data, where it has one."""
+        from pymc.initial_point import make_initial_point_fn
+
+        start = self.file.start(data, prior, self.form)
+        if start is None:
+            return self.compiled
+        point = make_initial_point_fn(model=model, overrides=start, jitter_rvs=set(), return_transformed=True)(0)
+        flat = np.concatenate([np.ravel(point[model.rvs_to_values[variable].name]) for variable in model.free_RVs])
+        return replace(self.compiled, initial_point_func=lambda _: flat)
 
 
 def _names(empty: Any) -> list[str]:

@@ -84,7 +84,7 @@ def log_separate_gain(prior1: Pair, counts1: Pair, prior2: Pair, counts2: Pair, 
 
 
 def _apart(own: Pair, pooled: Pair, more: Pair) -> Array:
-    """s KL(phi || phi'), phi and phi' the means under the shapes `own` and `pooled` = own + more."""
+    """Return s KL(phi || phi'), phi and phi' the means under the shapes `own` and `pooled` = own + more."""
     total, size = pooled[0] + pooled[1], own[0] + own[1]
     surplus = (own[0] * more[1] - own[1] * more[0]) / total
     hit, miss = (_deviance(v, size * (w / total), e) for v, w, e in zip(own, pooled, (surplus, -surplus), strict=True))

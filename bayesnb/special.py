@@ -24,9 +24,9 @@ def log_rising(a, n):
 
     Notes
     -----
-    Up to 8 whole steps from below 1e30 are multiplied out. From a = 10 on, Stirling's series is subtracted term by term: its
-    leading parts become a log1p, and what its tail leaves out, 1/(156 z^13) and smaller, is below 1e-15. A smaller
-    a with a step below 1 is shifted up by
+    Up to 8 whole steps from below 1e30 are multiplied out. From a = 10 on, Stirling's series is subtracted term by
+    term: its leading parts become a log1p, and what its tail leaves out, 1/(156 z^13) and smaller, is below 1e-15.
+    A smaller a with a step below 1 is shifted up by
     Gamma(a + n)/Gamma(a) = Gamma(a + 10 + n)/Gamma(a + 10) prod_{i<10} (a + i)/(a + i + n); with a longer step
     nothing cancels and two log-gammas will do.
     """

@@ -24,8 +24,10 @@ that look like another class are then charged to e, and the flip rate comes out 
 interval covers; on real text read it as a share of atypical documents.
 
 Well posed: with the classes of y exchanged, e and 1-e (two classes) have the same likelihood. e < (K-1)/K, so that a
-label speaks for its own class, picks one of the two. Every chain starts at the solution of expectation-maximisation
-from the labels as they are. ``form="gamma"`` is explained in `bayesnb.models._parts.token_probabilities`.
+label speaks for its own class, picks one of the two; the other leaves a lesser mode, where labels are nearly ignored
+(e near (K-1)/K), in which a third of the chains stayed that started anywhere. So `start` puts every chain at the
+solution of expectation-maximisation from the labels as they are. With a thousand tokens and more, documents that may
+belong to either class make many modes: read r_hat, and claim no convergence over all of them. ``form="gamma"`` is explained in `bayesnb.models._parts.token_probabilities`.
 
 References
 ----------
