@@ -227,9 +227,10 @@ class Refit:
 
         model = self.file.build(data, prior, self.form)
         values = {variable.name: variable.get_value() for variable in model.data_vars}
+        compiled = self._started(model, data, prior).with_data(**values)
         tree = nutpie.sample(
-            self._started(model, data, prior).with_data(**values), draws=THIN * self.draws, tune=TUNE, chains=1, cores=1, seed=seed,
-            progress_bar=False, save_warmup=False,
+            compiled, draws=THIN * self.draws, tune=TUNE, chains=1, cores=1, seed=seed, progress_bar=False,
+            save_warmup=False,
         )  # fmt: skip
         self.divergences += int(tree["sample_stats"]["diverging"].sum())
         found = {name: tree["posterior"][name].values[0, ::THIN] for name in self.names}

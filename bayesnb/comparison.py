@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def compare_estimates(settings: Settings, state: State) -> pd.DataFrame:
     """
     import pandas as pd
 
-    posterior = settings.posterior(state)
+    posterior: Any = settings.posterior(state)
     n = state.statistics.feature_count
     bernoulli = settings.event == "bernoulli"
     total = (state.statistics.class_count if bernoulli else n.sum(axis=1))[:, None]

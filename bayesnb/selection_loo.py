@@ -132,7 +132,10 @@ def _own_likelihood(
         return np.array([_own_likelihood_again(posterior, X, own, weight, estimate, i) for i in rows])
     if len(rows) == len(own):
         return posterior.log_likelihood_left_out(X, own, weight, estimate)
-    return posterior.log_likelihood_left_out(validate.counts(X)[rows], own[rows], weight[rows], estimate)
+    try:
+        return posterior.log_likelihood_left_out(validate.counts(X)[rows], own[rows], weight[rows], estimate)
+    except leftout.RowError as error:
+        raise error.renumbered(rows) from None
 
 
 def _own_likelihood_again(

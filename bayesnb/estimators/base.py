@@ -228,7 +228,9 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
             return labels
         validate.level(abstain)
         sure = uncertainty.probability_largest(posterior, X, settings.power)[np.arange(len(best)), best] >= abstain
-        return np.where(sure, labels.astype(object), None)
+        answer = labels.astype(object)
+        answer[~sure] = None
+        return answer
 
     def predict_interval(self, X: Any, level: float = 0.95) -> np.ndarray:
         """Credible interval of each class probability, shape (N, K, 2).

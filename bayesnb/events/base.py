@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.special import log_softmax
 
 from bayesnb import validate
+from bayesnb.events.leftout import RowError
 from bayesnb.events.statistics import CountStatistics
 from bayesnb.families import Dirichlet, NoModeError, Point
 from bayesnb.validate import _plain
@@ -250,10 +251,10 @@ class CountPosterior(Posterior):
     @abstractmethod
     def _left_out(self, X: sparse.csr_array, own: np.ndarray, weight: np.ndarray, estimate: str) -> np.ndarray: ...
 
-    def _no_mode_left(self, row: int, error: NoModeError, estimate: str, unit: str) -> ValueError:
+    def _no_mode_left(self, row: int, error: NoModeError, estimate: str, unit: str) -> RowError:
         """The error for an estimate that does not exist once a document is left out."""
         why = self._empty(error.index[0], unit) if estimate == "mle" else self._explain_missing_mode(error)
-        return ValueError(f"with row {row} left out, {why}")
+        return RowError(int(row), "with ", f"left out, {why}")
 
     def _draw(self, rng: np.random.Generator, draws: int) -> dict[str, np.ndarray]:
         return {"phi": self.phi.draw(rng, (draws,))}

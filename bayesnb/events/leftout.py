@@ -16,6 +16,18 @@ from bayesnb.events.statistics import _difference
 from bayesnb.validate import _plain
 
 
+class RowError(ValueError):
+    """What is wrong with one row, which may have another number for the caller."""
+
+    def __init__(self, row: int, before: str, after: str) -> None:
+        self.row, self._words = row, (before, after)
+        super().__init__(f"{before}row {row} {after}")
+
+    def renumbered(self, rows: np.ndarray) -> RowError:
+        """The same error where the rows given were these rows of a larger whole."""
+        return RowError(int(rows[self.row]), *self._words)
+
+
 @dataclass(frozen=True, eq=False)
 class Remainder:
     """What is left of the totals in the cells of each document, without that document.
@@ -78,11 +90,13 @@ def where_some(X: sparse.csr_array, present: np.ndarray, absent: np.ndarray) -> 
         yield int(row), int(lacked[0])
 
 
-def not_learnt(posterior: Any, row: int, k: int, j: int) -> ValueError:
+def not_learnt(posterior: Any, row: int, k: int, j: int) -> RowError:
     """The error for a document that the totals cannot hold."""
-    return ValueError(
-        f"row {row} cannot be left out: its token {_plain(posterior.tokens[j])!r} is more than was learnt of class "
-        f"{_plain(posterior.classes[k])!r}; give the documents and weights that were learnt"
+    return RowError(
+        int(row),
+        "",
+        f"cannot be left out: its token {_plain(posterior.tokens[j])!r} is more than was learnt of class "
+        f"{_plain(posterior.classes[k])!r}; give the documents and weights that were learnt",
     )
 
 
