@@ -22,13 +22,13 @@ _HOME = {
     "load_toy_spam": "bayesnb.corpus.datasets",
     "load_federalist": "bayesnb.corpus.datasets",
     "select": "bayesnb.selection",
-    "fit_power": "bayesnb.selection_power",
+    "fit_power": "bayesnb.selection.power",
     "sample": "bayesnb.sampling",
-    "check_agreement": "bayesnb.agreement",
-    "sample_prior_predictive": "bayesnb.predictive",
-    "sample_posterior_predictive": "bayesnb.predictive",
-    "verify": "bayesnb.verification",
-    "calibrate": "bayesnb.calibration",
+    "check_agreement": "bayesnb.checks.agreement",
+    "sample_prior_predictive": "bayesnb.checks.predictive",
+    "sample_posterior_predictive": "bayesnb.checks.predictive",
+    "verify": "bayesnb.checks.verification",
+    "calibrate": "bayesnb.checks.calibration",
     "plot_ratios": "bayesnb.plots",
     "plot_map_vs_laplace": "bayesnb.plots",
     "plot_agreement": "bayesnb.plots",
@@ -41,8 +41,10 @@ _HOME = {
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
-    from bayesnb.agreement import check_agreement
-    from bayesnb.calibration import calibrate
+    from bayesnb.checks.agreement import check_agreement
+    from bayesnb.checks.calibration import calibrate
+    from bayesnb.checks.predictive import sample_posterior_predictive, sample_prior_predictive
+    from bayesnb.checks.verification import verify
     from bayesnb.corpus.datasets import load_federalist, load_toy_spam
     from bayesnb.corpus.readers import read_corpus
     from bayesnb.estimators import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, TextClassifier, load
@@ -56,12 +58,10 @@ if TYPE_CHECKING:
         plot_ratios,
         plot_shrinkage,
     )
-    from bayesnb.predictive import sample_posterior_predictive, sample_prior_predictive
     from bayesnb.sampling import sample
     from bayesnb.scorer import Scorer
     from bayesnb.selection import select
-    from bayesnb.selection_power import fit_power
-    from bayesnb.verification import verify
+    from bayesnb.selection.power import fit_power
 
 
 def __getattr__(name: str) -> Any:

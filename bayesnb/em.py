@@ -13,7 +13,7 @@ import numpy as np
 from bayesnb import validate
 from bayesnb.events.base import normalise
 from bayesnb.events.multinomial import Posterior, Prior, Statistics
-from bayesnb.modelfiles import Documents
+from bayesnb.sampling.modelfiles import Documents
 
 __all__ = ["Solution", "expectation_maximization", "label_evidence"]
 

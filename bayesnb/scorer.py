@@ -16,10 +16,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesnb import storage, tensorfile
+from bayesnb import storage
 from bayesnb.corpus.tokens import Tokenizer
 from bayesnb.events.base import CountPosterior, Posterior, normalise
 from bayesnb.model import Settings
+from bayesnb.storage import tensorfile
 
 
 @dataclass(frozen=True, eq=False)

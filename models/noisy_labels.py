@@ -65,7 +65,7 @@ def build(data, prior, form=None):
 
     Parameters
     ----------
-    data : bayesnb.modelfiles.Documents
+    data : bayesnb.sampling.modelfiles.Documents
         Whole counts ``X`` (N, V) and labels ``y`` (N,) as codes, -1 for none.
     prior : bayesnb.events.multinomial.Prior
         Of theta, and the concentrations of phi, (K, V).

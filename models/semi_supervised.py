@@ -56,7 +56,7 @@ def build(data, prior, form=None):
 
     Parameters
     ----------
-    data : bayesnb.modelfiles.Documents
+    data : bayesnb.sampling.modelfiles.Documents
         Whole counts ``X`` (N, V) and codes ``y`` (N,), -1 for unlabelled.
     prior : bayesnb.events.multinomial.Prior
         Of theta, and the concentrations of phi, (K, V).

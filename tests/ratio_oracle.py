@@ -1,4 +1,4 @@
-"""P(log R > r) by two routes in multiple precision that share nothing with bayesnb.ratio."""
+"""P(log R > r) by two routes in multiple precision that share nothing with bayesnb.contrast.quadrature."""
 
 import mpmath as mp
 

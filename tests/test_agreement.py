@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from bayesnb.agreement import check_agreement, exact_moments
-from bayesnb.convergence import effective_size, r_hat
+from bayesnb.checks.agreement import check_agreement, exact_moments
 from bayesnb.families import Beta
 from bayesnb.sampling import to_tree
+from bayesnb.sampling.convergence import effective_size, r_hat
 from tests.fits import HAM, SPAM, TOKENS, bernoulli_fit, dirichlet_fit, gamma_fit, presence, toy
 
 OFF = np.array([HAM, SPAM])

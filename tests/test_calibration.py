@@ -5,8 +5,8 @@ import pytest
 from matplotlib.figure import Figure
 from scipy import stats
 
-from bayesnb import calibration
-from bayesnb.calibration import FAILURE_RATE, band, calibrate
+from bayesnb.checks import calibration
+from bayesnb.checks.calibration import FAILURE_RATE, band, calibrate
 from bayesnb.events import multinomial
 from bayesnb.events.theta import ClassPrior
 from bayesnb.plots import plot_ranks

@@ -17,10 +17,10 @@ from bayesnb.contrast import (
     prob_greater,
     token_ratios,
 )
+from bayesnb.contrast.law import summarise
 from bayesnb.events import bernoulli, multinomial
 from bayesnb.events.theta import ClassPrior
 from bayesnb.logbeta import digamma_drop, trigamma_drop
-from bayesnb.ratiolaw import summarise
 from tests.ratio_oracle import by_betainc, by_contour, direction, log_beta
 
 # fmt: off

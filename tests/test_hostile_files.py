@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bayesnb import storage, tensorfile
+from bayesnb import storage
+from bayesnb.storage import tensorfile
 from tests.hostile_edits import ARRAY_EDITS, JSON_EDITS, TABLE_EDITS, array, document, entry
 from tests.model_examples import Parts, edited, matrix_model, text_model
 

@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 
-from bayesnb import canvas, plots
-from bayesnb.agreement import check_agreement
+from bayesnb import plots
+from bayesnb.checks.agreement import check_agreement
 from bayesnb.contrast import token_ratios
 from bayesnb.events import bernoulli, multinomial
 from bayesnb.events.theta import ClassPrior
+from bayesnb.plots import canvas
 from bayesnb.sampling import to_tree
 
 TOKENS = ["free", "$$", "_x^", "meeting", "a\tb", ""]

@@ -5,10 +5,10 @@ import pytest
 from scipy import stats
 
 import bayesnb
+from bayesnb.checks.predictive import sample_posterior_predictive, sample_prior_predictive
 from bayesnb.events import bernoulli, categorical, gaussian, multinomial
 from bayesnb.events.theta import ClassPrior
 from bayesnb.families import Beta, NormalInverseGamma
-from bayesnb.predictive import sample_posterior_predictive, sample_prior_predictive
 from bayesnb.sampling import to_tree
 from tests.fits import presence, toy
 

@@ -17,14 +17,14 @@ import pytest
 from matplotlib.figure import Figure as Picture
 
 from bayesnb import plots, report
-from bayesnb.agreement import Agreement
+from bayesnb.checks.agreement import Agreement
 from bayesnb.comparison import compare_estimates
 from bayesnb.contrast import token_ratios
 from bayesnb.corpus import Corpus
 from bayesnb.evaluation import evaluate
 from bayesnb.model import Settings, State
-from bayesnb.page import Facts, Figure, Page, Section, Table, Text, render, write_report
-from bayesnb.page_text import Shown, escape, number
+from bayesnb.report.page import Facts, Figure, Page, Section, Table, Text, render, write_report
+from bayesnb.report.page_text import Shown, escape, number
 
 EVIL = "<img src=x onerror=alert(1)>"
 TOKENS = [EVIL, "$$", "'\"&", "自由", "\x07\x00", "meeting"]

@@ -224,7 +224,7 @@ def test_finding_models_does_not_load_pymc():
     code = (
         "import sys, numpy as np; from bayesnb.events.multinomial import *;"
         "from bayesnb.events.theta import ClassPrior as C;"
-        "from bayesnb.sampling import to_tree; from bayesnb.agreement import check_agreement;"
+        "from bayesnb.sampling import to_tree; from bayesnb.checks.agreement import check_agreement;"
         "p = Posterior(Prior(C(np.ones(2)), np.ones((2, 3))), Statistics([1, 1], np.ones((2, 3))));"
         "print(check_agreement(to_tree(p), p).passed, {'pymc', 'pytensor', 'arviz_base'} & set(sys.modules))"
     )

@@ -10,8 +10,8 @@ from scipy.special import logsumexp
 import bayesnb
 from bayesnb.model import Settings
 from bayesnb.selection import default_candidates
-from bayesnb.selection_power import fit_power
-from bayesnb.selection_weights import stacking_weights
+from bayesnb.selection.power import fit_power
+from bayesnb.selection.weights import stacking_weights
 
 
 @pytest.fixture(scope="module")

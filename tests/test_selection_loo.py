@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 import bayesnb
 from bayesnb.model import Settings, State
-from bayesnb.selection_loo import leave_one_out, scored_parts
+from bayesnb.selection.loo import leave_one_out, scored_parts
 
 ROUNDING = 1e-10  # asked for; sums of some thirty logarithms are off by 1e-14
 

@@ -9,13 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse, special
 
-from bayesnb import quantiles
-from bayesnb.classlaw import ClassLaw
-from bayesnb.cumulants import Documents, difference_cumulants, score_terms
-from bayesnb.inversion import upper_tail
 from bayesnb.model import Settings, State
 from bayesnb.special import log_gamma_draw
-from bayesnb.uncertainty import class_probability_interval, explain, log_odds_cumulants, probability_largest
+from bayesnb.uncertainty import class_probability_interval, explain, log_odds_cumulants, probability_largest, quantiles
+from bayesnb.uncertainty.classlaw import ClassLaw
+from bayesnb.uncertainty.cumulants import Documents, difference_cumulants, score_terms
+from bayesnb.uncertainty.inversion import upper_tail
 
 EVENTS = ("multinomial", "bernoulli")
 

@@ -6,9 +6,9 @@ import pytest
 from bayesnb.models import bursty, hierarchical, noisy_labels, semi_supervised
 from bayesnb.models._parts import log_joint
 
+from bayesnb.checks.verification import event_of, verify
 from bayesnb.cli import main
-from bayesnb.modelfiles import find_model
-from bayesnb.verification import event_of, verify
+from bayesnb.sampling.modelfiles import find_model
 
 BERNOULLI = """
 import numpy as np

@@ -90,7 +90,7 @@ def _same_for_both(
     """MAP against Laplace, PyMC against the closed form, token ratios: printed, drawn, and put into sections."""
     from bayesnb import check_agreement, plots, report, sample
     from bayesnb.comparison import compare_estimates
-    from bayesnb.plots_agreement import plot_agreement
+    from bayesnb.plots.agreement import plot_agreement
 
     estimates = compare_estimates(clf._fitted, clf._state)
     gap = float(estimates["map_minus_laplace"].abs().max())
@@ -141,7 +141,7 @@ def _disputed(clf: Any, X: Any, numbers: list, out: Path) -> tuple[list[dict[str
     import pandas as pd
 
     from bayesnb import report
-    from bayesnb.plots_probability import plot_class_probabilities
+    from bayesnb.plots.probability import plot_class_probabilities
 
     frame = pd.DataFrame(X.toarray(), columns=clf.feature_names_in_)
     probability, interval = clf.predict_proba(frame), clf.predict_interval(frame, level=_LEVEL)

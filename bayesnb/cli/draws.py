@@ -40,7 +40,7 @@ def sample(
     """
     output.check_targets(out)
     from bayesnb import storage
-    from bayesnb.agreement import check_agreement
+    from bayesnb.checks.agreement import check_agreement
     from bayesnb.sampling import sample as run
 
     stored = storage.load(model_file)

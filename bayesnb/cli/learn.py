@@ -131,7 +131,7 @@ def compare(
 
 
 def _add_sampled(table: Any, posterior: Any, seed: int) -> Any:
-    from bayesnb.agreement import check_agreement
+    from bayesnb.checks.agreement import check_agreement
     from bayesnb.sampling import sample
 
     with output.working("sampling with PyMC"):

@@ -22,7 +22,7 @@ def verify(
 
     Example: bayesnb verify --model my_model.py
     """
-    from bayesnb.verification import verify as run
+    from bayesnb.checks.verification import verify as run
 
     with output.working("comparing densities"):
         found = run(model, seed)

@@ -22,7 +22,7 @@ from bayesnb.model import Settings, State, class_codes
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesnb.selection_loo import Loo
+    from bayesnb.selection.loo import Loo
 
 _SETTING = [field.name for field in fields(Settings) if field.name != "event"]
 
@@ -271,7 +271,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             A document was not learnt, or the estimate does not exist without it; the row is named.
         """
-        from bayesnb import selection_loo
+        from bayesnb.selection import loo as selection_loo
 
         posterior, settings, X = self._scored(X)
         own = class_codes(_targets(self, y), posterior.classes)

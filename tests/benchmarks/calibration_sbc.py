@@ -15,9 +15,9 @@ from tests.benchmarks.sampling_speed import machine
 def main():
     """Calibrate each model and form, and print one table."""
     from bayesnb import events
-    from bayesnb.calibration import FAILURE_RATE, calibrate
-    from bayesnb.modelfiles import find_model
+    from bayesnb.checks.calibration import FAILURE_RATE, calibrate
     from bayesnb.plots import plot_ranks
+    from bayesnb.sampling.modelfiles import find_model
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replications", type=int, default=200)

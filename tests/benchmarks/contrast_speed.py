@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from bayesnb.ratiolaw import summarise
+from bayesnb.contrast.law import summarise
 
 DRAWS = 4000
 

@@ -29,8 +29,8 @@ def simulated(rng, given, n=80, length=20):
 
 def coverage(replications):
     """How often the central 95 % interval holds the true flip rate, and where the rank lies."""
-    from bayesnb.calibration import Refit
-    from bayesnb.modelfiles import find_model
+    from bayesnb.checks.calibration import Refit
+    from bayesnb.sampling.modelfiles import find_model
 
     given, start = prior(10), time.perf_counter()
     fit = None
@@ -53,10 +53,10 @@ def coverage(replications):
 
 def cs229(seed=0, draws=300):
     """400 mails, 15 % of the labels flipped."""
-    from bayesnb.convergence import effective_size, r_hat
     from bayesnb.em import label_evidence
     from bayesnb.events.multinomial import Posterior, Statistics
     from bayesnb.sampling import sample
+    from bayesnb.sampling.convergence import effective_size, r_hat
 
     (X, y), (X_test, y_test) = read("MATRIX.TRAIN.400"), read("MATRIX.TEST")
     rng = np.random.default_rng(seed)

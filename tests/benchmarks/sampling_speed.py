@@ -53,7 +53,7 @@ def cs229(path):
 
 def run(name, posterior, **options):
     """One fit, from the call to the tree, and its agreement."""
-    from bayesnb.agreement import check_agreement
+    from bayesnb.checks.agreement import check_agreement
     from bayesnb.sampling import sample
 
     start, used = time.perf_counter(), time.process_time()

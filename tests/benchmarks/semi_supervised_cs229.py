@@ -17,10 +17,10 @@ from tests.benchmarks.spam_corpus import prior, probabilities, read
 
 def choice(seed, X, y, X_test, y_test, draws):
     """One random choice of the labelled mails; both classes are among them."""
-    from bayesnb.convergence import effective_size, r_hat
     from bayesnb.em import expectation_maximization
     from bayesnb.events.multinomial import Posterior, Statistics
     from bayesnb.sampling import Documents, sample
+    from bayesnb.sampling.convergence import effective_size, r_hat
 
     rng = np.random.default_rng(seed)
     labelled = rng.choice(len(y), 20, replace=False)

@@ -5,10 +5,10 @@ from functools import cache
 import numpy as np
 from scipy import sparse, stats
 
-from bayesnb.convergence import effective_size, r_hat
 from bayesnb.events.multinomial import Posterior, Prior, Statistics
 from bayesnb.events.theta import ClassPrior
 from bayesnb.sampling import Documents, sample
+from bayesnb.sampling.convergence import effective_size, r_hat
 
 K, V, N, LENGTH = 2, 50, 200, 30
 FLIPS, BURSTS, LABELS = 0.15, 40.0, 20

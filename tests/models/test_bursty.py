@@ -5,8 +5,8 @@ import pytest
 from bayesnb.models import bursty
 from pymc.model.transform.conditioning import remove_value_transforms
 
+from bayesnb.checks.keystone import log_coefficient
 from bayesnb.events.multinomial import Posterior, Statistics
-from bayesnb.keystone import log_coefficient
 from bayesnb.sampling import Documents
 from tests.models import simulated
 

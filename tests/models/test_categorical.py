@@ -12,7 +12,7 @@ from pymc.model.transform.conditioning import remove_value_transforms
 from scipy import stats
 from scipy.special import gammaln
 
-from bayesnb.agreement import check_agreement
+from bayesnb.checks.agreement import check_agreement
 from bayesnb.events.categorical import Posterior, Prior, Statistics
 from bayesnb.events.theta import ClassPrior
 from bayesnb.families import Dirichlet

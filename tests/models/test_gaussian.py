@@ -12,7 +12,7 @@ from pymc.model.transform.conditioning import remove_value_transforms
 from scipy.special import gammaln
 
 from bayesnb import GaussianNB, check_agreement, sample
-from bayesnb.agreement import exact_moments
+from bayesnb.checks.agreement import exact_moments
 from bayesnb.events.gaussian import Posterior, Prior, Statistics
 from bayesnb.events.theta import ClassPrior
 from bayesnb.families import Dirichlet, InverseGamma, NormalInverseGamma, StudentT
@@ -142,7 +142,7 @@ def test_chosen_columns_are_sampled_alone():
 @pytest.mark.parametrize("margin", [InverseGamma(1.2, 3.0), StudentT(2.4, 1.0, 4.0)])
 def test_moments_of_heavy_tails_are_exact(margin):
     """What is compared has a mean and a deviation where the parameter itself has no variance: against exact draws."""
-    from bayesnb.agreement import _transform
+    from bayesnb.checks.agreement import _transform
 
     x = margin.draw(np.random.default_rng(7), 40_000)
     for quantity, (mean, sd) in exact_moments(margin).items():

@@ -6,8 +6,8 @@ from bayesnb.models import hierarchical
 from scipy import stats
 from scipy.special import logsumexp
 
-from bayesnb.convergence import effective_size
 from bayesnb.events.multinomial import Posterior, Prior, Statistics
+from bayesnb.sampling.convergence import effective_size
 from tests.models import simulated
 
 

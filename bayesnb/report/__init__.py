@@ -1,0 +1,49 @@
+"""One HTML page about a fitted model: compose sections into a `Page` and write it with `write_report`.
+
+Each ``..._section`` returns a `Section` from fitted objects and shows only what its arguments hold.
+"""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from bayesnb.report.checks import agreement_section, documents_section, evaluation_section
+from bayesnb.report.model import data_section, map_laplace_section, prior_section, ratios_section
+from bayesnb.report.page import Facts, Figure, Page, Section, Table, Text, render, write_report
+
+__all__ = [
+    "Facts",
+    "Figure",
+    "Page",
+    "Section",
+    "Table",
+    "Text",
+    "agreement_section",
+    "data_section",
+    "documents_section",
+    "evaluation_section",
+    "footer",
+    "map_laplace_section",
+    "prior_section",
+    "ratios_section",
+    "render",
+    "write_report",
+]
+
+
+def footer(seed: int | None = None, **more: Any) -> str:
+    """Versions and seed, for the foot of a page; `more` is written as ``name: value``."""
+    names = ("bayesnb", "numpy", "scipy", "pymc", "nutpie", "arviz", "matplotlib")
+    versions = ", ".join(f"{name} {found}" for name in names if (found := _version(name)))
+    lines = [f"Python {platform.python_version()}, {versions}"]
+    lines += [] if seed is None else [f"Seed: {seed}"]
+    return "\n".join([*lines, *(f"{name.replace('_', ' ')}: {value}" for name, value in more.items())])
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,205 @@
+"""Sections of a report on what was learnt: data, prior, estimates, token ratios."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesnb.events.base import CountPosterior
+from bayesnb.plots import canvas
+from bayesnb.report.page import Block, Facts, Figure, Section, Table, Text
+from bayesnb.report.page_text import number
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Picture
+
+    from bayesnb.corpus import Corpus
+
+
+def data_section(corpus: Corpus, model: Any) -> Section:
+    """What was read and learnt: documents, tokens and classes, and what was left out.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    model : fitted estimator or posterior
+        Learnt from it.
+
+    Raises
+    ------
+    ValueError
+        `model` is not fitted.
+    """
+    posterior = canvas.posterior_of(model)
+    statistics = posterior.statistics
+    facts = {
+        "Source": corpus.source or "in memory",
+        "Documents read": len(corpus),
+        "Documents learnt": statistics.class_count.sum(),
+        "Classes": statistics.n_classes,
+        "Tokens in the vocabulary": statistics.n_tokens,
+        "Event model": posterior.event,
+    }
+    facts |= {f"Left out: {reason}": n for reason, n in corpus.skipped.items()}
+    unit = "documents holding each token, summed" if posterior.event == "bernoulli" else "token occurrences"
+    rows = [
+        {"class": label, "documents": n, unit: f.sum(), "distinct tokens": (f > 0).sum()}
+        for label, n, f in zip(
+            posterior.classes.tolist(), statistics.class_count, statistics.feature_count, strict=True
+        )
+    ]
+    return Section("Data", [Facts(facts), Table(rows, "What each class holds.")])
+
+
+def prior_section(model: Any) -> Section:
+    """Which prior, and how much it weighs beside the data: as many tokens, or documents, as its concentrations sum to.
+
+    Parameters
+    ----------
+    model : fitted estimator or posterior
+
+    Raises
+    ------
+    ValueError
+        It is not fitted.
+    """
+    posterior = canvas.posterior_of(model)
+    facts = {"Prior": posterior.prior.describe(), "Log evidence, nats": posterior.log_evidence()}
+    for name, title in (("estimate", "Estimate used for predictions"), ("alpha", "Laplace pseudo-count s")):
+        if np.ndim(getattr(model, name, [])) == 0:
+            facts[title] = getattr(model, name)
+    text = (
+        "Laplace smoothing by s is the mode (MAP) of the posterior under concentration 1 + s, and the mean under "
+        "concentration s. Every interval, ratio and evidence on this page uses the prior named here.\n\n"
+        "A prior's concentrations count like data seen before: the table sets their sum beside what was seen."
+    )
+    return Section("Prior", [Text(text), Facts(facts), Table(_strengths(posterior), _STRENGTH[posterior.event])])
+
+
+_STRENGTH = {
+    "multinomial": "Strength of the prior of phi in tokens, beside the tokens of each class.",
+    "bernoulli": "Strength of the prior of phi in documents, averaged over tokens, beside the documents of each class.",
+}
+
+
+def _strengths(posterior: CountPosterior) -> list[dict[str, Any]]:
+    prior, statistics = posterior.prior.phi, posterior.statistics
+    if posterior.event == "bernoulli":
+        weight, seen = (prior.a + prior.b).mean(axis=1), statistics.class_count
+    else:
+        weight, seen = prior.sum(axis=1), statistics.feature_count.sum(axis=1)
+    unit = "documents" if posterior.event == "bernoulli" else "tokens"
+    return [
+        {
+            "class": label,
+            f"prior, {unit}": a,
+            f"data, {unit}": n,
+            "prior's share of the posterior, %": 100 * a / (a + n),
+        }
+        for label, a, n in zip(posterior.classes.tolist(), weight, seen, strict=True)
+    ]
+
+
+def map_laplace_section(table: pd.DataFrame, figure: Picture | None = None, rows: int = 25) -> Section:
+    """MLE, Laplace, MAP and mean side by side.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `comparison.compare_estimates` gives it.
+    figure : matplotlib Figure, optional
+        As `plot_map_vs_laplace` draws it.
+    rows : int
+        How many of the estimates that the prior moves most are listed.
+
+    Raises
+    ------
+    ValueError
+        The table lacks a column.
+    """
+    require(table, ("mle", "laplace", "map", "mean"), "compare_estimates")
+    gap = (table["map"] - table["laplace"]).abs()
+    facts = {"Prior": table.attrs.get("prior"), "Estimates compared": len(table)}
+    facts |= {"Largest |MAP − Laplace|": gap.max(), "Without a mode": int(table["map"].isna().sum())}
+    moved = np.argsort(-(table["mean"] - table["mle"]).abs().to_numpy(float), kind="stable")
+    listed = Table(table.iloc[moved].drop(columns="map_minus_laplace", errors="ignore"), _MOVED, limit=rows)
+    alt = f"MAP against Laplace estimates on log axes; the largest difference is {number(gap.max())}."
+    return Section("MLE, Laplace, MAP and mean", [Facts(facts), *picture(figure, alt), listed])
+
+
+_MOVED = "The estimates that the prior moves most, by the absolute difference of MLE and posterior mean."
+
+
+def ratios_section(table: pd.DataFrame, figure: Picture | None = None, rows: int = 50) -> Section:
+    """Token ratios between two classes with credible intervals, strongest first.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `token_ratios` gives it.
+    figure : matplotlib Figure, optional
+        As `plot_ratios` draws it.
+    rows : int
+        How many tokens are listed, by max(log lower, -log upper).
+
+    Raises
+    ------
+    ValueError
+        The table lacks a column.
+    """
+    require(table, ("ratio_median", "lower", "upper", "log_lower", "log_upper", "prob_greater"), "token_ratios")
+    strength = np.maximum(table["log_lower"].to_numpy(float), -table["log_upper"].to_numpy(float))
+    ranked = table.iloc[np.argsort(-strength, kind="stable")]
+    names = {name: table.attrs.get(name) for name in ("numerator", "denominator", "prior", "level")}
+    facts = {name.capitalize(): value for name, value in names.items() if value is not None}
+    facts |= {"Tokens": len(table), "Interval excludes 1": int((strength > 0).sum())}
+    columns = {name: title for name, title in _RATIO_COLUMNS.items() if name in ranked}
+    columns |= {
+        f"count_{name[:3]}": f"n in {names[name]}" for name in ("numerator", "denominator") if names[name] is not None
+    }
+    listed = ranked[[name for name in columns if name in ranked]].rename(columns=columns).rename_axis("token")
+    caption = (
+        "Ratio of the token's probabilities: mode over mode (MAP), Laplace-smoothed, posterior median and interval."
+    )
+    text = (
+        "How many times more probable a token is in one class than in the other. The tokens listed first are those "
+        "whose whole credible interval lies farthest from 1, so that a few chance occurrences rank low."
+    )
+    strongest = f"{ranked.index[0]} at {number(ranked['ratio_median'].iloc[0], 3)}"
+    alt = f"Forest plot of token ratios; the strongest is {strongest}."
+    blocks: list[Block] = [
+        Text(text),
+        Facts(facts),
+        *picture(figure, alt),
+        Table(listed, caption, digits=3, limit=rows),
+    ]
+    return Section("Token ratios", blocks)
+
+
+_RATIO_COLUMNS = {
+    "count_num": "n in numerator",
+    "count_den": "n in denominator",
+    "ratio_map": "MAP",
+    "ratio_laplace": "Laplace",
+    "ratio_median": "median",
+    "lower": "lower",
+    "upper": "upper",
+    "prob_greater": "P(ratio > 1)",
+    "log_bayes_factor": "log Bayes factor",
+}
+
+
+def picture(figure: Picture | None, alt: str) -> list[Block]:
+    """The figure as a block, or nothing."""
+    return [] if figure is None else [Figure(figure, alt)]
+
+
+def require(table: pd.DataFrame, columns: Sequence[str], maker: str) -> None:
+    """Raise ValueError unless the table holds these columns and a row."""
+    missing = [name for name in columns if name not in table]
+    if missing or not len(table):
+        what = f"has no column {missing[0]!r}" if missing else "is empty"
+        raise ValueError(f"the table {what}; give one made by {maker}")

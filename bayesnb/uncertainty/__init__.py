@@ -1,0 +1,150 @@
+"""What a document's class probability could be: its law over the posterior of the parameters.
+
+Everything here is about P(y = k | x, theta, phi) as theta and phi vary over p(theta, phi | D): how well the class
+probability is known. It is not the chance of being right, which is ``estimate="predictive"``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayesnb import validate
+from bayesnb.events.base import CountPosterior
+from bayesnb.uncertainty.classlaw import ClassLaw
+from bayesnb.uncertainty.cumulants import Documents, difference_cumulants, tables
+from bayesnb.uncertainty.explanation import explain
+
+__all__ = ["class_probability_interval", "explain", "log_odds_cumulants", "probability_largest"]
+
+
+def log_odds_cumulants(
+    posterior: CountPosterior, X: Any, a: int, b: int, orders: int = 4, power: float = 1.0
+) -> np.ndarray:
+    """Cumulants of each document's log-odds between two classes, over the posterior of theta and phi.
+
+    Parameters
+    ----------
+    posterior : CountPosterior
+        Of the multinomial or the Bernoulli model.
+    X : array_like or scipy.sparse, shape (n, V)
+        Counts.
+    a, b : int
+        Positions of the classes; the log-odds are log P(a | x) - log P(b | x).
+    orders : int
+        How many cumulants, from the mean on.
+    power : float
+        Exponent of the likelihood.
+
+    Returns
+    -------
+    ndarray, shape (n, orders)
+        Mean, variance, third cumulant and so on, in nats to that power. The mean is infinite where the known
+        probability of one class is 0.
+
+    Raises
+    ------
+    ValueError
+        X does not fit the model, or the known probability of both classes is 0.
+
+    Notes
+    -----
+    log phi of a Dirichlet is a log-gamma variate less the logarithm of the gamma total, so that cumulant m >= 2 is,
+    for the multinomial model with n = sum_j x_j,
+
+        psi_m(t_a) + (-1)^m psi_m(t_b) + sum_j x_j^m [psi_m(c_aj) + (-1)^m psi_m(c_bj)]
+        - n^m [psi_m(C_a) + (-1)^m psi_m(C_b)]
+
+    with psi_m the polygamma function of order m - 1, t and c the posterior concentrations and C the row sums; m = 1
+    subtracts b from a. The Bernoulli model has psi_m(chosen) - psi_m(both) per column, present or absent. A known
+    theta adds log theta_a - log theta_b to the mean and nothing else; the power multiplies the rest by power^m.
+    """
+    if orders < 1:
+        raise ValueError(f"orders must be at least 1, got {orders!r}")
+    _refuse_unknown_event(posterior)
+    theta = tables(posterior, 1).theta
+    if np.isneginf(theta[[a, b]]).all():
+        raise ValueError(f"classes {a} and {b} both have known probability 0: their log-odds do not exist")
+    documents = Documents(posterior._document(X), power)
+    return difference_cumulants(posterior, documents, a, b, orders)
+
+
+def class_probability_interval(
+    posterior: CountPosterior, X: Any, level: float = 0.95, power: float = 1.0
+) -> np.ndarray:
+    """Equal-tailed credible interval of P(y = k | x, theta, phi) over p(theta, phi | D).
+
+    It says how well the class probability is known, given what was learnt; it is **not** the chance of being
+    right, which is ``estimate="predictive"``. Intervals of several classes are each for itself.
+
+    Parameters
+    ----------
+    posterior : CountPosterior
+        Of the multinomial or the Bernoulli model.
+    X : array_like or scipy.sparse, shape (n, V)
+        Counts.
+    level : float
+        Posterior probability inside the interval, between 0 and 1.
+    power : float
+        Exponent of the likelihood.
+
+    Returns
+    -------
+    ndarray, shape (n, K, 2)
+        Lower and upper end for each document and class. Small values keep their full relative precision: ends are
+        the logistic function of signed log-odds, never 1 minus something.
+
+    Raises
+    ------
+    ValueError
+        The level is not between 0 and 1, or X does not fit the model.
+
+    Notes
+    -----
+    Two classes: quantiles of the log-odds from four cumulants (Cornish-Fisher), where the probability beyond them
+    is right to 3 % of itself and to 0.001, and otherwise by inverting the exact transform, right to 1e-6.
+
+    More classes: where two of them hold all of the probability, as for two. Elsewhere from a fixed lattice of
+    8,191 posterior points (2,039 where the tails are above 5 %, 32,749 below 1.2 %): the posterior probability
+    beyond an end is right to 0.002 at level 0.95.
+    """
+    return _law(posterior, X, power).interval(validate.level(level))
+
+
+def probability_largest(posterior: CountPosterior, X: Any, power: float = 1.0) -> np.ndarray:
+    """Posterior probability that each class has the largest class probability, shape (n, K).
+
+    A class that is most probable under nearly all parameters that the data allow can be named with confidence in the
+    name, whatever its probability. A tie that holds for certain counts for the first class.
+
+    Parameters
+    ----------
+    posterior : CountPosterior
+        Of the multinomial or the Bernoulli model.
+    X : array_like or scipy.sparse, shape (n, V)
+        Counts.
+    power : float
+        Exponent of the likelihood.
+
+    Returns
+    -------
+    ndarray, shape (n, K)
+        Rows sum to 1. With two classes right to 0.001; with more from 8,191 lattice points, right to about 0.002.
+
+    Raises
+    ------
+    ValueError
+        X does not fit the model.
+    """
+    return _law(posterior, X, power).largest()
+
+
+def _law(posterior: CountPosterior, X: Any, power: float) -> ClassLaw:
+    _refuse_unknown_event(posterior)
+    return ClassLaw(posterior, posterior._document(X), power)
+
+
+def _refuse_unknown_event(posterior: CountPosterior) -> None:
+    if posterior.event not in ("multinomial", "bernoulli"):
+        raise ValueError(f"event model {posterior.event!r} has no law of log-odds here; use multinomial or bernoulli")

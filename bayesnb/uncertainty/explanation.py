@@ -1,0 +1,183 @@
+"""Where a document's log-odds come from: a table of class prior, tokens, absent tokens and length."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from bayesnb import validate
+from bayesnb.events.base import CountPosterior, normalise
+from bayesnb.families import Point
+from bayesnb.uncertainty.cumulants import polygamma
+from bayesnb.uncertainty.inversion import LogGammaSum, upper_quantile
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CLASS_PRIOR, ABSENT, LENGTH = "(class prior)", "(absent tokens)", "(length)"
+_NONE = (np.empty(0), np.empty(0), np.empty(0))
+
+
+def explain(
+    posterior: CountPosterior, x: Any, estimate: str = "map", power: float = 1.0, classes: Any = None,
+    level: float = 0.95,
+) -> pd.DataFrame:  # fmt: skip
+    """Log-odds of one document, part by part.
+
+    Parameters
+    ----------
+    posterior : CountPosterior
+        Of the multinomial or the Bernoulli model.
+    x : array_like or scipy.sparse, shape (1, V)
+        Counts of one document.
+    estimate : {"map", "mean", "mle", "predictive"}
+        How the score is computed.
+    power : float
+        Exponent of the likelihood.
+    classes : pair of labels, optional
+        Class in favour and class against; by default the predicted class and the runner-up.
+    level : float
+        Of the intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by token, in the order of the vocabulary: ``count``, ``contribution`` (nats; above 0 speaks for the
+        first class), ``lower`` and ``upper``. Rows beside the tokens present: ``(class prior)``, whose count is 1;
+        ``(absent tokens)`` of the Bernoulli model, pooled; ``(length)`` of the multinomial predictive. Contributions
+        sum to the difference of the two joint log probabilities. ``attrs["classes"]`` holds the two labels.
+
+    Raises
+    ------
+    ValueError
+        More or less than one document, fewer than two classes, an unknown or repeated label, a level outside (0, 1),
+        or a document that is impossible under both classes.
+
+    Notes
+    -----
+    A row's interval is the equal-tailed posterior interval of its part of log P(a | x) - log P(b | x) under theta and
+    phi: for a token, count times the log ratio of its two phi. **Intervals do not add up**: the ends of the sum are
+    nearer to each other than the sums of the ends; the sum's own interval is that of `class_probability_interval`.
+
+    The multinomial predictive has no such parts. Its rows are those of phi = g / sum g with gamma variates g: x log g
+    for a token, -n log sum g for the length. The contribution is the logarithm of a mean and may lie outside.
+    """
+    import pandas as pd
+
+    validate.level(level)
+    X = posterior._document(x)
+    if X.shape[0] != 1:
+        raise ValueError(f"explain takes one document, got {X.shape[0]}; give one row, such as X[[0]]")
+    if (X.data == 0).any():
+        X = X.copy()
+        X.eliminate_zeros()
+    a, b = _pair(posterior, posterior.log_joint(X, estimate, power), classes)
+    gamma_form = estimate == "predictive" and posterior.event == "multinomial"
+    parts = _gamma_parts if gamma_form else _ratio_parts
+    names, count, point, ends = parts(posterior, X, estimate, a, b, level)
+    prior_point, prior_ends = _class_prior(posterior, estimate, a, b, level)
+    table = pd.DataFrame(
+        {
+            "count": np.concatenate([[1.0], count]),
+            "contribution": np.concatenate([[prior_point], power * point]),
+            "lower": np.concatenate([prior_ends[:1], power * ends[0]]),
+            "upper": np.concatenate([prior_ends[1:], power * ends[1]]),
+        },
+        index=pd.Index([CLASS_PRIOR, *names], name="token", dtype=object),
+    )
+    table.attrs["classes"] = (posterior.classes[a], posterior.classes[b])
+    return table
+
+
+def _pair(posterior: CountPosterior, joint: np.ndarray, classes: Any) -> tuple[int, int]:
+    if joint.shape[1] < 2:
+        raise ValueError("explain compares two classes, but the model has one")
+    normalise(joint)
+    if classes is None:
+        a, b = (int(k) for k in np.argsort(-joint[0], kind="stable")[:2])
+    else:
+        named = list(classes)
+        if len(named) != 2 or named[0] == named[1]:
+            raise ValueError(f"classes must be two different labels, got {classes!r}")
+        a, b = (posterior.class_index(label) for label in named)
+    if np.isneginf(joint[0, [a, b]]).all():
+        raise ValueError("the document has probability 0 under both classes, so that they cannot be compared")
+    return a, b
+
+
+def _class_prior(posterior: CountPosterior, estimate: str, a: int, b: int, level: float) -> tuple[float, np.ndarray]:
+    log_theta = posterior.log_theta(estimate)
+    point = float(log_theta[a] - log_theta[b])
+    if isinstance(posterior.theta, Point):
+        return point, np.array([point, point])
+    t = posterior.theta.concentration
+    return point, _interval(np.zeros(2, int), t[[a, b]], np.array([1.0, -1.0]), np.ones(2), level)[:, 0]
+
+
+def _ratio_parts(posterior: CountPosterior, X: sparse.csr_array, estimate: str, a: int, b: int, level: float) -> tuple:
+    """Parts under point estimates: count times log phi_a / phi_b, with the exact law of the ratio."""
+    from bayesnb.contrast.law import log_ratio_quantile
+
+    log_phi = posterior.log_phi(estimate)
+    seen, count = X.indices, X.data
+    margin = posterior.phi.marginal() if posterior.event == "multinomial" else posterior.phi
+    shapes = margin.a[a, seen], margin.b[a, seen], margin.a[b, seen], margin.b[b, seen]
+    tail = (1 - level) / 2
+    ends = np.stack([log_ratio_quantile(tail, *shapes), log_ratio_quantile(tail, *shapes, upper=True)])
+    parts = [list(posterior.tokens[seen]), count, count * (log_phi[a, seen] - log_phi[b, seen]), count * ends]
+    if posterior.event == "bernoulli":
+        absent = np.setdiff1d(np.arange(X.shape[1]), seen)
+        parts[0].append(ABSENT)
+        parts[1] = np.append(count, len(absent))
+        parts[2] = np.append(parts[2], _absent_point(posterior, estimate, a, b, absent))
+        parts[3] = np.concatenate([parts[3], _absent_ends(posterior, a, b, absent, level)], axis=1)
+    return tuple(parts)
+
+
+def _absent_point(posterior: CountPosterior, estimate: str, a: int, b: int, absent: np.ndarray) -> float:
+    with np.errstate(divide="ignore"):
+        log_absence = np.log(posterior._absence_hat(estimate)[:, absent])  # type: ignore[attr-defined]
+    return float(log_absence[a].sum() - log_absence[b].sum())
+
+
+def _absent_ends(posterior: CountPosterior, a: int, b: int, absent: np.ndarray, level: float) -> np.ndarray:
+    if not len(absent):
+        return np.zeros((2, 1))
+    up, both = posterior.phi.b[:, absent], (posterior.phi.a + posterior.phi.b)[:, absent]
+    c = np.concatenate([up[a], both[a], up[b], both[b]])
+    v = len(absent)
+    step = np.repeat([1.0, 1.0, -1.0, -1.0], v)
+    return _interval(np.zeros(4 * v, int), c, step, np.repeat([1.0, -1.0, 1.0, -1.0], v), level)
+
+
+def _gamma_parts(posterior: CountPosterior, X: sparse.csr_array, estimate: str, a: int, b: int, level: float) -> tuple:
+    """Parts of the multinomial predictive: Gamma(c + x)/Gamma(c) a token, Gamma(C)/Gamma(C + n) the length."""
+    from bayesnb.special import log_rising
+
+    c, total = posterior.phi.concentration, posterior.phi.total
+    n = X.data.sum()
+    first = np.append(c[a, X.indices], total[a])
+    second = np.append(c[b, X.indices], total[b])
+    count = np.append(X.data, n)
+    sign = np.append(np.ones(X.nnz), -1.0)
+    point = sign * (log_rising(first, count) - log_rising(second, count))
+    row = np.arange(len(count))
+    ends = _interval(
+        np.concatenate([row, row]), np.concatenate([first, second]), np.repeat([1.0, -1.0], len(row)),
+        np.ones(2 * len(row)), level,
+    )  # fmt: skip
+    ends = count * np.where(sign > 0, ends, -ends[::-1])
+    return [*posterior.tokens[X.indices], LENGTH], count, point, ends
+
+
+def _interval(row: np.ndarray, c: np.ndarray, step: np.ndarray, weight: np.ndarray, level: float) -> np.ndarray:
+    """Equal-tailed intervals of sums of log-gamma variates, one a row, shape (2, rows)."""
+    n = int(row.max()) + 1
+    law = LogGammaSum(row, c, step, weight, np.zeros(n), _NONE)
+    mean = np.bincount(row, weight * step * polygamma(1, c), n)
+    sd = np.sqrt(np.bincount(row, weight * step**2 * polygamma(2, c), n))
+    tail = (1 - level) / 2
+    low = -upper_quantile(law.negated(), tail, 2 * sd - mean, -mean, sd)
+    return np.stack([low, upper_quantile(law, tail, mean + 2 * sd, mean, sd)])
