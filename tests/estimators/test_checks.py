@@ -7,6 +7,7 @@ import bayesnb
 
 
 @pytest.mark.filterwarnings("default")  # the checks themselves warn
+@pytest.mark.filterwarnings("ignore:.*is no whole number.*:UserWarning")  # and feed CategoricalNB uniform floats
 @parametrize_with_checks(
     [bayesnb.MultinomialNB(), bayesnb.BernoulliNB(), bayesnb.GaussianNB(), bayesnb.CategoricalNB()]
 )
