@@ -6,8 +6,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import bayesnb
 
 
+@pytest.mark.filterwarnings("ignore:.*is no whole number.*:UserWarning")  # the checks feed CategoricalNB uniform floats
 @pytest.mark.filterwarnings("default")  # the checks themselves warn
-@pytest.mark.filterwarnings("ignore:.*is no whole number.*:UserWarning")  # and feed CategoricalNB uniform floats
 @parametrize_with_checks(
     [bayesnb.MultinomialNB(), bayesnb.BernoulliNB(), bayesnb.GaussianNB(), bayesnb.CategoricalNB()]
 )
