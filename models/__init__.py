@@ -11,6 +11,8 @@ again to other data without compiling again. Optional constants of the file:
 
 ``FORMS``
     Names that `form` may take, the default first.
+``LARGE``
+    Form that is sampled, unless told otherwise, where phi has too many cells to compile the data into the density.
 ``NEEDS = "documents"``
     `data` is a `bayesnb.sampling.Documents` in place of totals.
 ``AUXILIARY``

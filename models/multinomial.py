@@ -25,6 +25,10 @@ n_k. | N_k ~ Multinomial(N_k, phi_k), and the total N_k ~ Poisson(c_k s) does no
 whose first factor is the Dirichlet form and whose second is free of phi_k. The total has become data as well: the
 evidence gains NegativeBinomial(N_k; A_k, 1/(1 + c_k)). c_k = N_k/A_k keeps g on the scale of its prior.
 
+``form="log_gamma"`` is the gamma form written in log g, without the terms that only data enter, log Gamma(a_kj) and
+log n_kj!. Its density differs from the gamma form's by that constant, which would otherwise be computed again at every
+gradient; `sample` takes it for vocabularies too large to compile the data into the density.
+
 When to use which: read the Dirichlet form, sample the gamma form. The transform of a simplex couples every coordinate
 to the last one, which the sampler's diagonal mass matrix cannot follow (minutes where this takes seconds, from a
 thousand tokens on); here all coordinates are independent. Not for documents whose class is uncertain: there the
@@ -45,7 +49,8 @@ import pytensor.tensor as pt
 from bayesnb.models import choose_form, class_probabilities, whole
 
 FORMS = ("gamma", "dirichlet")
-AUXILIARY = ("g",)
+LARGE = "log_gamma"
+AUXILIARY = ("g", "log_g")
 
 
 def build(data, prior, form=None):
@@ -57,7 +62,7 @@ def build(data, prior, form=None):
         ``class_count`` (K,) and ``feature_count`` (K, V), whole numbers.
     prior : bayesnb.events.multinomial.Prior
         Of theta, and the concentrations of phi, (K, V).
-    form : {"gamma", "dirichlet"}, optional
+    form : {"gamma", "dirichlet", "log_gamma"}, optional
         How it is written; the posterior is the same.
 
     Returns
@@ -70,7 +75,7 @@ def build(data, prior, form=None):
     ValueError
         Fractional totals, an unknown form, fewer than two tokens, or data of probability 0.
     """
-    form = choose_form(form, FORMS)
+    form = choose_form(form, (*FORMS, LARGE))
     if data.n_tokens < 2:
         raise ValueError(f"phi over {data.n_tokens} token is no random variable: the vocabulary needs at least two")
     cells = ("class", "token")
@@ -83,9 +88,16 @@ def build(data, prior, form=None):
         if form == "dirichlet":
             phi = pm.Dirichlet("phi", a, dims=cells)
             pm.Multinomial("n_token", n=total, p=phi, observed=n, dims=cells)
-        else:
-            c = pt.switch(pt.eq(total, 0), 1.0, total / a.sum(axis=1))  # a class without tokens: any c does
+            return model
+
+        c = pt.switch(pt.eq(total, 0), 1.0, total / a.sum(axis=1))[:, None]  # a class without tokens: any c does
+        if form == "gamma":
             g = pm.Gamma("g", a, 1.0, dims=cells)
-            pm.Deterministic("phi", g / g.sum(axis=1, keepdims=True), dims=cells)
-            pm.Poisson("n_token", c[:, None] * g, observed=n, dims=cells)
+            pm.Poisson("n_token", c * g, observed=n, dims=cells)
+        else:
+            log_g = pm.Flat("log_g", dims=cells)
+            g = pt.exp(log_g)
+            pm.Potential("gamma", (a * log_g - g).sum())  # the last factor g of g^a is the Jacobian of log g
+            pm.Potential("poisson", (n * (pt.log(c) + log_g) - c * g).sum())
+        pm.Deterministic("phi", g / g.sum(axis=1, keepdims=True), dims=cells)
     return model

@@ -108,13 +108,15 @@ def sample(
         if file.name in events.MODELS and file.name != posterior.event:
             raise ValueError(f"model {file.name} is not of this posterior, which is {posterior.event}")
         data = _data(file, whole, posterior, tokens, X, y)
-        chosen = form or (file.forms[0] if file.forms else "")
         if file.name == posterior.event and isinstance(posterior, CountPosterior):
             _refuse_small_concentration(posterior)
+        size = data.X.size if file.needs_documents else posterior.statistics.n_classes * posterior.statistics.n_tokens
+        if form is None and size > LARGEST_FROZEN:
+            form = file.large
+        chosen = form or (file.forms[0] if file.forms else "")
         built = file.build(data, posterior.prior, form)
         settings = {"draws": draws, "tune": tune, "chains": chains, "random_seed": seed}
         settings |= {"progressbar": progress, "quiet": not progress}
-        size = data.X.size if file.needs_documents else posterior.statistics.n_classes * posterior.statistics.n_tokens
         start = file.start(data, posterior.prior, form)
         tree = _run(built, file, sampler, size <= LARGEST_FROZEN, start, **settings)
         _complete(tree["posterior"], file, data, posterior.prior, seed)

@@ -67,6 +67,11 @@ class ModelFile:
         return tuple(getattr(self.module, "FORMS", ()))
 
     @property
+    def large(self) -> str | None:
+        """Form for more cells than can be compiled in, where the file has one."""
+        return getattr(self.module, "LARGE", None)
+
+    @property
     def auxiliary(self) -> frozenset[str]:
         """Variables not worth keeping."""
         return frozenset(getattr(self.module, "AUXILIARY", ()))

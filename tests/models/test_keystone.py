@@ -166,7 +166,7 @@ def test_one_class_makes_theta_a_constant(form):
 def test_bad_totals_and_forms_are_refused():
     """Fractional totals, an unknown form, one token, and data of probability 0 each say what is wrong."""
     good = toy()
-    with pytest.raises(ValueError, match="form must be one of gamma, dirichlet; got 'beta'"):
+    with pytest.raises(ValueError, match="form must be one of gamma, dirichlet, log_gamma; got 'beta'"):
         multinomial_model.build(good.statistics, good.prior, "beta")
     half = multinomial.Statistics([2, 3], np.array(good.statistics.feature_count) / 2)
     with pytest.raises(ValueError, match=r"feature_count is 0.5 at \(0, 3\): only whole counts"):
@@ -177,3 +177,24 @@ def test_bad_totals_and_forms_are_refused():
     impossible = toy(known=[0.0, 1.0])
     with pytest.raises(ValueError, match="class 0 has known probability 0 but 2 documents"):
         multinomial_model.build(impossible.statistics, impossible.prior)
+
+
+@pytest.mark.parametrize("known", [None, KNOWN])
+def test_the_form_for_large_vocabularies_is_the_gamma_form_less_what_only_data_enter(known):
+    """Over the unconstrained variables the two densities differ by sum log Gamma(a) + log n!, and by nothing else."""
+    rng = np.random.default_rng()
+    theta = ClassPrior(known=known) if known is not None else ClassPrior(concentration=np.array([1.0, 2.0, 0.7]))
+    prior = multinomial.Prior(theta, rng.uniform(0.3, 4, SHAPE))
+    data = multinomial.Statistics([3, 2, 4], rng.integers(0, 9, SHAPE))
+    gamma = multinomial_model.build(data, prior, "gamma")
+    log_gamma = multinomial_model.build(data, prior, "log_gamma")
+    density, other = gamma.compile_logp(), log_gamma.compile_logp()
+    start = {name: value for name, value in gamma.initial_point().items() if name.startswith("theta")}
+    differences = []
+    for _ in range(10):
+        shared = {name: value + rng.normal(size=value.shape) for name, value in start.items()}
+        log_g = rng.normal(size=SHAPE)
+        differences.append(other(shared | {"log_g": log_g}) - density(shared | {"g_log__": log_g}))
+    constant = gammaln(prior.phi).sum() + gammaln(data.feature_count + 1).sum()
+    # sums of some tens of terms of size up to 100
+    np.testing.assert_allclose(differences, constant, rtol=1e-11)
