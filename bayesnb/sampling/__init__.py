@@ -236,8 +236,12 @@ def _run(
     import pymc as pm
 
     keep = [rv.name for rv in model.unobserved_RVs if rv.name not in file.auxiliary]
-    # PyMC's own parallel chains fork this process, which threads in it do not survive
-    options: dict[str, Any] = {"compile_kwargs": {"freeze_model": frozen}} if sampler == "nutpie" else {"cores": 1}
+    # PyMC's own parallel chains fork this process, which threads in it do not survive; nutpie's are threads, and
+    # PyMC would give it physical cores only
+    options: dict[str, Any] = {"cores": 1}
+    if sampler == "nutpie":
+        cores = min(settings["chains"], os.cpu_count() or 1)
+        options = {"cores": cores, "compile_kwargs": {"freeze_model": frozen}}
     if start is not None:  # from this very point: jitter would carry chains to other modes
         options["initvals"] = start
         if sampler == "nutpie":
