@@ -2,10 +2,11 @@
 
 from os import PathLike
 
-from bayesnb.estimators.base import MatrixClassifier, PosteriorClassifier
+from bayesnb.estimators.base import PosteriorClassifier
 from bayesnb.estimators.bernoulli import BernoulliNB
 from bayesnb.estimators.categorical import CategoricalNB
 from bayesnb.estimators.gaussian import GaussianNB
+from bayesnb.estimators.matrix import MatrixClassifier
 from bayesnb.estimators.multinomial import MultinomialNB
 from bayesnb.estimators.text import TextClassifier
 from bayesnb.storage import Model

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bayesnb import storage, validate
 from bayesnb.events.base import Posterior
@@ -431,47 +431,6 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(now, "posterior_")
         _warn_of_impossible_classes(now.posterior_, now._fitted.estimate)
         return now.posterior_, now._fitted, now._counts(X, now._fitted)
-
-
-class MatrixClassifier(PosteriorClassifier):
-    """An estimator over a matrix of counts with fixed columns."""
-
-    def _one(self, x: Any) -> Any:
-        if getattr(x, "ndim", 2) == 1 and not hasattr(x, "to_frame"):
-            return np.asarray(x).reshape(1, -1)
-        return [x] if isinstance(x, (list, tuple)) and np.ndim(x) == 1 else x
-
-    def _counts(self, X: Any, settings: Settings) -> Any:
-        return self._validated(X, settings, reset=False)
-
-    def _read(self, X: Any, settings: Settings, *, reset: bool) -> tuple[Any, np.ndarray, bool]:
-        counts = self._validated(X, settings, reset=reset)
-        names = getattr(self, "feature_names_in_", None)
-        return counts, np.arange(counts.shape[1]) if names is None else names, True
-
-    def _validated(self, X: Any, settings: Settings, *, reset: bool) -> Any:
-        # values are judged by our own validator, which names row and column
-        X = validate_data(self, X, accept_sparse=True, reset=reset, ensure_all_finite=False, dtype="numeric")
-        return settings.documents(X, getattr(self, "feature_names_in_", None))
-
-    def _model(self) -> storage.Model:
-        named = hasattr(self, "feature_names_in_")
-        return storage.Model(self._fitted, self._state, tokens=None, named_columns=named)
-
-    @classmethod
-    def from_model(cls, model: storage.Model) -> Self:
-        """Return the fitted estimator that a model file holds."""
-        new = cls._restored(model)
-        new.n_features_in_ = model.state.statistics.n_tokens
-        if model.named_columns:
-            new.feature_names_in_ = model.state.tokens
-        return new
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.poor_score = True
-        return tags
 
 
 def _warn_of_impossible_classes(posterior: Posterior, estimate: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesnb.estimators.base import MatrixClassifier
+from bayesnb.estimators.matrix import MatrixClassifier
 
 
 class BernoulliNB(MatrixClassifier):

@@ -10,7 +10,8 @@ from sklearn.utils.validation import validate_data
 
 from bayesnb import categories, storage, validate
 from bayesnb.columns import Column, columns_of
-from bayesnb.estimators.base import MatrixClassifier, _targets
+from bayesnb.estimators.base import _targets
+from bayesnb.estimators.matrix import MatrixClassifier
 from bayesnb.events.categorical import per_cell
 from bayesnb.model import Settings, State
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesnb import validate
-from bayesnb.estimators.base import MatrixClassifier
+from bayesnb.estimators.matrix import MatrixClassifier
 from bayesnb.model import Settings
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from bayesnb import validate
 from bayesnb.events.base import CountPosterior
 from bayesnb.uncertainty.classlaw import ClassLaw
-from bayesnb.uncertainty.cumulants import Documents, difference_cumulants, tables
+from bayesnb.uncertainty.cumulants import Documents, difference_cumulants, refuse_unknown_event, tables
 from bayesnb.uncertainty.explanation import explain
 
 __all__ = ["class_probability_interval", "explain", "log_odds_cumulants", "probability_largest"]
@@ -62,7 +62,7 @@ def log_odds_cumulants(
     """
     if orders < 1:
         raise ValueError(f"orders must be at least 1, got {orders!r}")
-    _refuse_unknown_event(posterior)
+    refuse_unknown_event(posterior)
     theta = tables(posterior, 1).theta
     if np.isneginf(theta[[a, b]]).all():
         raise ValueError(f"classes {a} and {b} both have known probability 0: their log-odds do not exist")
@@ -141,10 +141,5 @@ def probability_largest(posterior: CountPosterior, X: Any, power: float = 1.0) -
 
 
 def _law(posterior: CountPosterior, X: Any, power: float) -> ClassLaw:
-    _refuse_unknown_event(posterior)
+    refuse_unknown_event(posterior)
     return ClassLaw(posterior, posterior._document(X), power)
-
-
-def _refuse_unknown_event(posterior: CountPosterior) -> None:
-    if posterior.event not in ("multinomial", "bernoulli"):
-        raise ValueError(f"event model {posterior.event!r} has no law of log-odds here; use multinomial or bernoulli")

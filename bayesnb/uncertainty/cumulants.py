@@ -204,3 +204,9 @@ def _repeated(absent: np.ndarray, either: np.ndarray, power: float) -> tuple[np.
     down, times_down = np.unique(either, return_counts=True)
     c = np.concatenate([up, down])
     return c, np.full(len(c), power), np.concatenate([times_up, -times_down]).astype(float)
+
+
+def refuse_unknown_event(posterior: CountPosterior) -> None:
+    """Raise a ValueError for an event model whose cumulants are not written here."""
+    if posterior.event not in ("multinomial", "bernoulli"):
+        raise ValueError(f"event model {posterior.event!r} has no law of log-odds here; use multinomial or bernoulli")

@@ -10,7 +10,7 @@ from scipy import sparse
 from bayesnb import validate
 from bayesnb.events.base import CountPosterior, normalise
 from bayesnb.families import Point
-from bayesnb.uncertainty.cumulants import polygamma
+from bayesnb.uncertainty.cumulants import polygamma, refuse_unknown_event
 from bayesnb.uncertainty.inversion import LogGammaSum, upper_quantile
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def explain(
     import pandas as pd
 
     validate.level(level)
+    refuse_unknown_event(posterior)
     X = posterior._document(x)
     if X.shape[0] != 1:
         raise ValueError(f"explain takes one document, got {X.shape[0]}; give one row, such as X[[0]]")
