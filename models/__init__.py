@@ -26,8 +26,8 @@ and functions:
 ``start(data, prior, form=None)``
     Returns a value for some of the variables, by name: where every chain starts, without jitter.
 ``complete(draws, data, prior, rng)``
-    Returns draws, by name, of what the model has integrated out; `draws` holds those of its parameters, arrays of
-    shape (chains, draws, ...).
+    Returns draws, by name, of what the model has integrated out or left to be computed; `draws` holds those of its
+    parameters, arrays of shape (chains, draws, ...). A parameter returned as None is dropped.
 """
 
 import numpy as np

@@ -27,7 +27,8 @@ evidence gains NegativeBinomial(N_k; A_k, 1/(1 + c_k)). c_k = N_k/A_k keeps g on
 
 ``form="log_gamma"`` is the gamma form written in log g, without the terms that only data enter, log Gamma(a_kj) and
 log n_kj!. Its density differs from the gamma form's by that constant, which would otherwise be computed again at every
-gradient; `sample` takes it for vocabularies too large to compile the data into the density.
+gradient; phi = softmax(log g) is computed once the draws are there. `sample` takes it for vocabularies too large to
+compile the data into the density.
 
 When to use which: read the Dirichlet form, sample the gamma form. The transform of a simplex couples every coordinate
 to the last one, which the sampler's diagonal mass matrix cannot follow (minutes where this takes seconds, from a
@@ -47,10 +48,11 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from bayesnb.models import choose_form, class_probabilities, whole
+from scipy.special import softmax
 
 FORMS = ("gamma", "dirichlet")
 LARGE = "log_gamma"
-AUXILIARY = ("g", "log_g")
+AUXILIARY = ("g",)
 
 
 def build(data, prior, form=None):
@@ -68,7 +70,7 @@ def build(data, prior, form=None):
     Returns
     -------
     pymc.Model
-        With theta (class) unless it is known, and phi (class, token).
+        With theta (class) unless it is known, and phi (class, token); in the "log_gamma" form log_g (class, token).
 
     Raises
     ------
@@ -94,10 +96,35 @@ def build(data, prior, form=None):
         if form == "gamma":
             g = pm.Gamma("g", a, 1.0, dims=cells)
             pm.Poisson("n_token", c * g, observed=n, dims=cells)
-        else:
-            log_g = pm.Flat("log_g", dims=cells)
-            g = pt.exp(log_g)
-            pm.Potential("gamma", (a * log_g - g).sum())  # the last factor g of g^a is the Jacobian of log g
-            pm.Potential("poisson", (n * (pt.log(c) + log_g) - c * g).sum())
-        pm.Deterministic("phi", g / g.sum(axis=1, keepdims=True), dims=cells)
+            pm.Deterministic("phi", g / g.sum(axis=1, keepdims=True), dims=cells)
+            return model
+
+        log_g = pm.Flat("log_g", dims=cells)  # phi is left to `complete`: the sampler would hold both at once
+        g = pt.exp(log_g)
+        pm.Potential("gamma", (a * log_g - g).sum())  # the last factor g of g^a is the Jacobian of log g
+        pm.Potential("poisson", (n * (pt.log(c) + log_g) - c * g).sum())
     return model
+
+
+def complete(draws, data, prior, rng):
+    """Phi in place of log g, where that was sampled; nothing elsewhere.
+
+    Parameters
+    ----------
+    draws : dict of str to ndarray
+        Those of the sampler, each of shape (chains, draws, ...).
+    data, prior, rng
+        Not needed: phi is a function of g.
+
+    Returns
+    -------
+    dict of str to ndarray or None
+        ``phi`` (chains, draws, K, V), and None for ``log_g``, which it replaces.
+    """
+    if "log_g" not in draws:
+        return {}
+    log_g = draws["log_g"]
+    phi = np.empty_like(log_g)
+    for one, log_one in zip(phi.reshape(-1, *phi.shape[2:]), log_g.reshape(-1, *phi.shape[2:]), strict=True):
+        one[:] = softmax(log_one, axis=1)
+    return {"phi": phi, "log_g": None}

@@ -104,8 +104,8 @@ class ModelFile:
         start = getattr(self.module, "start", None)
         return None if start is None else self._call(start, data, prior, form)
 
-    def complete(self, draws: dict[str, np.ndarray], data: Any, prior: Any, rng: Any) -> dict[str, np.ndarray]:
-        """Draws of what the model has integrated out, by the file's ``complete``; none where it has none."""
+    def complete(self, draws: dict[str, np.ndarray], data: Any, prior: Any, rng: Any) -> dict[str, Any]:
+        """Draws of what the model has integrated out, None for what is to go, by the file's ``complete``."""
         complete = getattr(self.module, "complete", None)
         return {} if complete is None else self._call(complete, draws, data, prior, rng)
 
