@@ -267,11 +267,14 @@ def _run(
 
 
 def _complete(draws: xr.Dataset, file: ModelFile, data: Any, prior: Any, seed: int) -> None:
-    """Add to the draws what the model has integrated out, drawn exactly given each of them."""
+    """Add to the draws what the model has integrated out, drawn exactly given each of them; drop what it says."""
     known = {str(name): draws[name].values for name in draws.data_vars}
     dims = ("chain", "draw", "class", "token")
     for name, values in file.complete(known, data, prior, np.random.default_rng(seed)).items():
-        draws[name] = (dims[: values.ndim], values)
+        if values is None:
+            del draws[name]
+        else:
+            draws[name] = (dims[: values.ndim], values)
 
 
 def _exact(posterior: CountPosterior, draws: int, chains: int, seed: int) -> dict[str, xr.Dataset]:
