@@ -36,6 +36,8 @@ _HOME = {
     "plot_class_probabilities": "bayesnb.plots",
     "plot_calibration": "bayesnb.plots",
     "plot_ranks": "bayesnb.plots",
+    "plot_parameter": "bayesnb.plots",
+    "plot_learning_curve": "bayesnb.plots",
 }
 
 __all__ = ["__version__", *_HOME]
@@ -53,7 +55,9 @@ if TYPE_CHECKING:
         plot_agreement,
         plot_calibration,
         plot_class_probabilities,
+        plot_learning_curve,
         plot_map_vs_laplace,
+        plot_parameter,
         plot_ranks,
         plot_ratios,
         plot_shrinkage,

@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.text import Text
+from scipy import stats
 
+import bayesnb
 from bayesnb import plots
 from bayesnb.checks.agreement import check_agreement
 from bayesnb.contrast import token_ratios
@@ -431,3 +433,41 @@ def test_styles_of_the_user_come_back_after_an_error():
     with pytest.raises(ValueError, match="fitted"):
         plots.plot_shrinkage(None)
     assert matplotlib.rcParams.copy() == before
+
+
+def test_the_picture_of_one_parameter_draws_its_prior_likelihood_and_posterior():
+    """Toy spam: 'free' is 2 of 15 in spam, prior Dirichlet(2) over 14 tokens: Beta(2, 26) becomes Beta(4, 39)."""
+    corpus = bayesnb.load_toy_spam()
+    clf = bayesnb.TextClassifier(tokens="space").fit(corpus.texts, corpus.y)
+    lines = {line.get_label(): line for line in bayesnb.plot_parameter(clf, "spam", "free").axes[0].lines}
+    for name, law in {
+        "posterior": stats.beta(4, 39),
+        "prior": stats.beta(2, 26),
+        "likelihood, scaled": stats.beta(3, 14),
+    }.items():
+        phi, density = lines[name].get_data()
+        np.testing.assert_allclose(density, law.pdf(phi), rtol=1e-10)
+
+
+def test_a_parameter_that_the_model_does_not_have_is_refused_by_name():
+    """The message says what was asked for."""
+    corpus = bayesnb.load_toy_spam()
+    clf = bayesnb.TextClassifier(tokens="space").fit(corpus.texts, corpus.y)
+    with pytest.raises(ValueError, match="'gin' is not among"):
+        bayesnb.plot_parameter(clf, "spam", "gin")
+
+
+def test_learning_curve_bands_are_the_jeffreys_intervals_of_the_error_rate():
+    """Bands against SciPy's Beta quantiles; zero errors included."""
+    figure = bayesnb.plot_learning_curve([50, 400], {"a": [30, 0]}, 800)
+    band = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
+    expected = stats.beta(np.array([30.5, 0.5])[:, None], np.array([770.5, 800.5])[:, None]).ppf([0.025, 0.975])
+    for end in expected.ravel():
+        assert np.abs(band - end).min() < 1e-9
+
+
+@pytest.mark.parametrize("wrong", [[1], [1, 801], [1, -1]])
+def test_a_learning_curve_refuses_errors_that_cannot_be(wrong):
+    """Of another length, or not between 0 and the number of test documents."""
+    with pytest.raises(ValueError, match="errors of 'a'"):
+        bayesnb.plot_learning_curve([50, 400], {"a": wrong}, 800)

@@ -16,6 +16,7 @@ from bayesnb import contrast
 from bayesnb.plots import canvas
 from bayesnb.plots.agreement import plot_agreement
 from bayesnb.plots.estimates import plot_map_vs_laplace, plot_shrinkage
+from bayesnb.plots.learning import plot_learning_curve, plot_parameter
 from bayesnb.plots.probability import plot_calibration, plot_class_probabilities
 from bayesnb.plots.ranks import plot_ranks
 
@@ -26,7 +27,9 @@ __all__ = [
     "plot_agreement",
     "plot_calibration",
     "plot_class_probabilities",
+    "plot_learning_curve",
     "plot_map_vs_laplace",
+    "plot_parameter",
     "plot_ranks",
     "plot_ratios",
     "plot_shrinkage",

@@ -62,10 +62,12 @@ def run(name, posterior, fit=None, **options):
     tree = (fit or sample)(posterior, chains=2, **options)
     seconds, cpu, gb = time.perf_counter() - start, time.process_time() - used, peak()
     check = check_agreement(tree, posterior)
-    phi = check.table[check.table["quantity"] == "phi"]
+    least = float(check.table.loc[check.table["quantity"] == "phi", "ess"].min())
+    sampling = tree["posterior"].attrs["sampling_time"]  # without compiling
     return {
         "row": name, "seconds": round(seconds, 1), "cpu": round(cpu, 1), "divergences": check.n_divergences,
-        "min_ess_phi": round(float(phi["ess"].min())), "ess_per_s": round(float(phi["ess"].min()) / seconds, 1),
+        "min_ess": round(least), "ess_per_s": round(least / seconds, 1), "sampling_s": round(sampling, 1),
+        "ess_per_sampling_s": round(least / sampling, 1),
         "max_z": round(check.max_z, 2), "threshold": round(check.threshold, 2), "passed": check.passed,
         "peak_gb": gb, "with_check_gb": peak(),
     }  # fmt: skip
