@@ -15,6 +15,8 @@ again to other data without compiling again. Optional constants of the file:
     Form that is sampled, unless told otherwise, where phi has too many cells to compile the data into the density.
 ``NEEDS = "documents"``
     `data` is a `bayesnb.sampling.Documents` in place of totals.
+``TAKES``
+    Event model of the posterior that one of our own files is sampled for, where it is not the file's name.
 ``AUXILIARY``
     Names of variables that are not worth keeping in the draws.
 ``EVENT``
@@ -66,15 +68,15 @@ def whole(counts, name):
 def class_probabilities(data, prior):
     """Write the part that every model with labelled documents shares, inside the current model.
 
-    theta ~ Dirichlet(c) and n ~ Multinomial(N, theta), n the documents in each class. Where the class prior is known,
-    or there is one class only, theta is data.
+    theta ~ Dirichlet(a_theta) and n ~ Multinomial(N, theta), n the documents in each class. Where the class prior is
+    known, or there is one class only, theta is data.
 
     Parameters
     ----------
     data : Statistics
         Of K classes; `class_count` is n.
     prior : bayesnb.events.theta.ClassPrior
-        Concentrations c, or the known theta.
+        Concentrations a_theta, or the known theta.
 
     Returns
     -------

@@ -45,7 +45,7 @@ def token_probabilities(concentration, form, weight):
 
 
 def class_prior(theta):
-    """Write theta ~ Dirichlet(c) inside the current model; where it is known, or there is one class, it is data.
+    """Write theta ~ Dirichlet(a_theta) inside the current model; where it is known, or there is one class, it is data.
 
     Parameters
     ----------
@@ -94,7 +94,9 @@ def log_joint(theta, phi, held, n_documents):
 
 
 def starting_values(posterior, form):
-    """A point of the model, theta and phi being the posterior means; g has the mean of its sum.
+    """A point of the model, a thousandth beside the posterior means of theta and phi; g has the mean of its sum.
+
+    At the means themselves the gradient can be exactly 0, which nutpie takes for an error.
 
     Parameters
     ----------
@@ -105,11 +107,17 @@ def starting_values(posterior, form):
     -------
     dict of str to ndarray
     """
-    phi = posterior.phi_hat("mean")
+    phi = _beside(posterior.phi_hat("mean"))
     point = {"phi": phi} if form == "dirichlet" else {"g": phi * posterior.prior.phi.sum(axis=1, keepdims=True)}
     if posterior.prior.theta.known is None and len(posterior.classes) > 1:
-        point["theta"] = posterior.theta_hat("mean")
+        point["theta"] = _beside(posterior.theta_hat("mean"))
     return point
+
+
+def _beside(p):
+    """Probabilities moved by up to a thousandth of each: multiples of the golden ratio, so that none stays in place."""
+    moved = p * (1 + 1e-3 * (0.6180339887498949 * np.arange(p.shape[-1]) % 1))
+    return moved / moved.sum(axis=-1, keepdims=True)
 
 
 def refuse_small(concentration, form):

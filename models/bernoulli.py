@@ -2,7 +2,7 @@
 
 The story, for K classes and V tokens; class k has N_k documents, n_kj of which hold token j::
 
-    theta  ~ Dirichlet(c)                     how common each class is (a constant where it is known)
+    theta  ~ Dirichlet(a_theta)               how common each class is (a constant where it is known)
     phi_kj ~ Beta(a_kj, b_kj)                 how often a document of class k holds token j
     y_i    ~ Categorical(theta)               the class of document i
     x_ij   ~ Bernoulli(phi_kj), k = y_i       whether document i holds token j, independently
@@ -10,7 +10,7 @@ The story, for K classes and V tokens; class k has N_k documents, n_kj of which 
 Only totals matter: n_kj ~ Binomial(N_k, phi_kj), the density of the single documents times a coefficient free of phi.
 The posterior is
 
-    p(theta, phi | D) = Dirichlet(theta; c + n) prod_kj Beta(phi_kj; a_kj + n_kj, b_kj + N_k - n_kj)    [1, section 2.4]
+    p(theta, phi | D) = Dirichlet(theta; a_theta + n) prod_kj Beta(phi_kj; a_kj + n_kj, b_kj + N_k - n_kj)    [1, 2.4]
 
 All coordinates are independent, so this one form samples well at any size. In practice the closed form answers at
 once (`bayesnb.BernoulliNB`); sample to see that it is right, or to extend the model. Absent tokens count as evidence

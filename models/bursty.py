@@ -2,7 +2,7 @@
 
 The story::
 
-    theta ~ Dirichlet(c)                               how common each class is (a constant where it is known)
+    theta ~ Dirichlet(a_theta)                         how common each class is (a constant where it is known)
     phi_k ~ Dirichlet(a_k)                             the mean share of each token in documents of class k
     s_k   ~ LogNormal(log 100, 1)                      how alike documents of class k are: large, and all follow phi_k
     y_i   ~ Categorical(theta)                         the class of document i
@@ -42,6 +42,7 @@ from scipy import sparse
 from bayesnb.events.multinomial import Posterior, Statistics
 
 NEEDS = "documents"
+TAKES = "multinomial"
 AUXILIARY = ("g",)
 MEDIAN, SPREAD = 100.0, 1.0  # of s, the spread in natural logarithms
 
@@ -92,9 +93,9 @@ def build(data, prior, form=None):
 
 
 def start(data, prior, form=None):
-    """Point where every chain starts: the multinomial fit, and the median of s."""
+    """Point where every chain starts: the multinomial fit, and s beside its median, where its prior is level."""
     posterior = Posterior(prior, _totals(data))
-    return starting_values(posterior, choose_form(form, FORMS)) | {"s": np.full(data.n_classes, MEDIAN)}
+    return starting_values(posterior, choose_form(form, FORMS)) | {"s": np.full(data.n_classes, 1.001 * MEDIAN)}
 
 
 def _totals(data):

@@ -3,7 +3,7 @@
 The story, for K classes and J columns, column j with C_j categories; a cell is a column with one of its categories, V
 cells in all. Class k has n_k documents, n_kjc of them with category c in column j, N_kj with any value there::
 
-    theta  ~ Dirichlet(c)                     how common each class is (a constant where it is known)
+    theta  ~ Dirichlet(a_theta)               how common each class is (a constant where it is known)
     phi_kj ~ Dirichlet(a_kj)                  how often a document of class k has each category of column j
     y_i    ~ Categorical(theta)               the class of document i
     x_ij   ~ Categorical(phi_kj), k = y_i     its category in column j, independently; a missing one drops out
@@ -11,7 +11,7 @@ cells in all. Class k has n_k documents, n_kjc of them with category c in column
 Only totals matter, n_kj. ~ Multinomial(N_kj, phi_kj), the density of the single documents times coefficients that are
 free of phi. The posterior is
 
-    p(theta, phi | D) = Dirichlet(theta; c + n) prod_kj Dirichlet(phi_kj; a_kj + n_kj.)            [1, section 3.4]
+    p(theta, phi | D) = Dirichlet(theta; a_theta + n) prod_kj Dirichlet(phi_kj; a_kj + n_kj.)          [1, section 3.4]
 
 It is the multinomial model column by column, and so are its two forms. ``form="dirichlet"`` is the model as told.
 ``form="gamma"``, the default, has the same posterior for phi, for any constants s_kj > 0::

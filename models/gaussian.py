@@ -3,7 +3,7 @@
 The story, for K classes and V columns; class k has N_k documents, n_kj of which have a value in column j (all of them,
 unless values are missing)::
 
-    theta     ~ Dirichlet(c)                                  how common each class is (a constant where it is known)
+    theta     ~ Dirichlet(a_theta)                            how common each class is (a constant where it is known)
     sigma2_kj ~ InverseGamma(alpha0, beta0)                   how far values of column j spread in class k
     mu_kj     ~ Normal(m0, sigma2_kj / kappa0)                where they lie
     y_i       ~ Categorical(theta)                            the class of document i
@@ -16,7 +16,7 @@ potential: sum (x - mu)^2 = M2 + n (mean - mu)^2, and
 
 The posterior is, with the four parameters of `NormalInverseGamma.updated`,
 
-    p(theta, mu, sigma2 | D) = Dirichlet(theta; c + n) prod_kj NormalInverseGamma(mu_kj, sigma2_kj; m_n, kappa_n,
+    p(theta, mu, sigma2 | D) = Dirichlet(theta; a_theta + n) prod_kj NormalInverseGamma(mu_kj, sigma2_kj; m_n, kappa_n,
                                alpha_n, beta_n)                                                        [1, section 3.3]
 
 Its cells are independent, and in each the width of mu grows with sigma2: a funnel, the wider the fewer values there

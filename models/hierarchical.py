@@ -2,7 +2,7 @@
 
 The story is that of multinomial.py, with one scalar in place of a fixed concentration::
 
-    theta ~ Dirichlet(c)                      how common each class is (a constant where it is known)
+    theta ~ Dirichlet(a_theta)                how common each class is (a constant where it is known)
     a     ~ Gamma(1, 1/m)                     the concentration, of mean m
     phi_k ~ Dirichlet(a b_k)                  how often class k writes each token
     y_i   ~ Categorical(theta)                the class of document i
@@ -41,6 +41,7 @@ from bayesnb.models import choose_form, class_probabilities
 from bayesnb.families import Dirichlet
 
 FORMS = ("marginal",)
+TAKES = "multinomial"
 
 
 def build(data, prior, form=None):

@@ -2,7 +2,7 @@
 
 The story, for K classes and V tokens; class k has n_k documents, where token j occurs n_kj times, N_k tokens in all::
 
-    theta ~ Dirichlet(c)                      how common each class is (a constant where it is known)
+    theta ~ Dirichlet(a_theta)                how common each class is (a constant where it is known)
     phi_k ~ Dirichlet(a_k)                    how often class k writes each token
     y_i   ~ Categorical(theta)                the class of document i
     token ~ Categorical(phi_k), k = y_i       each token of document i, independently
@@ -10,7 +10,7 @@ The story, for K classes and V tokens; class k has n_k documents, where token j 
 Only totals matter, so the likelihood is written for them, n ~ Multinomial(N, theta) and n_k. ~ Multinomial(N_k, phi_k):
 the density of the sequences times coefficients that are free of the parameters. The posterior is
 
-    p(theta, phi | D) = Dirichlet(theta; c + n) prod_k Dirichlet(phi_k; a_k + n_k.)                    [1, section 3.4]
+    p(theta, phi | D) = Dirichlet(theta; a_theta + n) prod_k Dirichlet(phi_k; a_k + n_k.)              [1, section 3.4]
 
 ``form="dirichlet"`` is the model as told. ``form="gamma"``, the default, has the same posterior for phi::
 

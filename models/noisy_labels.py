@@ -2,7 +2,7 @@
 
 The story is that of multinomial.py, where the label z_i that we see is the true class y_i passed through flips::
 
-    theta ~ Dirichlet(c)                               how common each class is (a constant where it is known)
+    theta ~ Dirichlet(a_theta)                         how common each class is (a constant where it is known)
     phi_k ~ Dirichlet(a_k)                             how often class k writes each token
     e     = (K-1)/K u,  u ~ Beta(1, 4)                 the flip rate: how many labels are wrong
     y_i   ~ Categorical(theta)                         the true class of document i, never seen
@@ -11,7 +11,7 @@ The story is that of multinomial.py, where the label z_i that we see is the true
 
 The true classes are summed out, so the density (of token sequences) is
 
-    Dirichlet(theta; c) prod_k Dirichlet(phi_k; a_k) Beta(u; 1, 4)
+    Dirichlet(theta; a_theta) prod_k Dirichlet(phi_k; a_k) Beta(u; 1, 4)
     prod_i sum_k theta_k P(z_i | k, e) prod_j phi_kj^x_ij                                                       [1, 2]
 
 With two classes the flip rate has mean 0.1 before any data.
@@ -56,6 +56,7 @@ from bayesnb.em import expectation_maximization
 from bayesnb.events.multinomial import Statistics
 
 NEEDS = "documents"
+TAKES = "multinomial"
 AUXILIARY = ("g", "u")
 FLIP_PRIOR = (1.0, 4.0)
 

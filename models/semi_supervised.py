@@ -2,14 +2,14 @@
 
 The story is that of multinomial.py, with y_i seen for some documents only::
 
-    theta ~ Dirichlet(c)                      how common each class is (a constant where it is known)
+    theta ~ Dirichlet(a_theta)                how common each class is (a constant where it is known)
     phi_k ~ Dirichlet(a_k)                    how often class k writes each token
     y_i   ~ Categorical(theta)                the class of document i, seen where it is labelled
     token ~ Categorical(phi_k), k = y_i       each token of document i, independently
 
 The unseen classes are summed out, so the density (of token sequences, up to the coefficients of the labelled totals) is
 
-    Dirichlet(theta; c) prod_k Dirichlet(phi_k; a_k)  prod_k theta_k^n_k prod_j phi_kj^n_kj       [labelled totals n]
+    Dirichlet(theta; a_theta) prod_k Dirichlet(phi_k; a_k)  prod_k theta_k^n_k prod_j phi_kj^n_kj   [labelled totals n]
     prod_(i unlabelled) sum_k theta_k prod_j phi_kj^x_ij                                                       [1]
 
 which is a mixture of K^U closed-form posteriors, one for each way to label the U unlabelled documents.
@@ -48,6 +48,7 @@ from bayesnb.em import expectation_maximization
 from bayesnb.events.multinomial import Statistics
 
 NEEDS = "documents"
+TAKES = "multinomial"
 AUXILIARY = ("g",)
 
 

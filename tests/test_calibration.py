@@ -70,6 +70,15 @@ def test_a_known_class_prior_has_no_rank():
     assert result.passed
 
 
+@pytest.mark.parametrize(("shape", "concentration"), [((1, 3), 1.0), ((2, 1), 1.0), ((2, 3), 1e-6)])
+def test_constants_and_draws_that_are_equal_do_not_fail(shape, concentration):
+    """One class, one token, and concentrations whose draws are 0 to machine precision: ties are broken by lot."""
+    prior = multinomial.Prior(ClassPrior(concentration=np.ones(shape[0])), np.full(shape, concentration))
+    result = calibrate("multinomial", prior=prior, sampler="exact", replications=100)
+    assert result.passed, str(result)
+    assert ("theta" in set(result.table["quantity"])) == (shape[0] > 1)
+
+
 def test_p_values_are_exact_upper_bounds():
     """Under the truth a p-value at most t comes up at most with chance t, at any t; and the bound is not idle."""
     ranks = np.random.default_rng(0).integers(0, 100, (200, 4000))
@@ -113,8 +122,14 @@ def test_every_model_file_is_calibrated_by_sampling(event):
 
 def test_bad_arguments_are_refused():
     """Too few replications or draws, an unknown sampler, a model without closed form."""
-    with pytest.raises(ValueError, match="at least 20 replications and 19 draws"):
+    with pytest.raises(ValueError, match="replications must be a whole number of at least 20, got 5"):
         calibrate(replications=5)
+    with pytest.raises(ValueError, match="draws must be a whole number of at least 19, got 9"):
+        calibrate(draws=9)
+    with pytest.raises(ValueError, match="form must be one of beta; got 'gamma'"):
+        calibrate("bernoulli", form="gamma", sampler="exact")
+    with pytest.raises(ValueError, match=r"prior must be a bayesnb.events.bernoulli.Prior, .* got float"):
+        calibrate("bernoulli", prior=1.0, sampler="exact")
     with pytest.raises(ValueError, match="sampler must be nutpie or exact"):
         calibrate(sampler="pymc")
     with pytest.raises(ValueError, match="model bursty has no closed form"):

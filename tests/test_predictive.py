@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 from scipy import stats
 
 import bayesnb
@@ -139,3 +140,48 @@ def test_bad_input_is_refused():
         sample_prior_predictive(half)
     with pytest.raises(ValueError, match="expected a fitted estimator"):
         sample_prior_predictive(3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"draws": 0}, "draws must be a whole number of at least 1, got 0"),
+        ({"chains": 0}, "chains must be a whole number of at least 1, got 0"),
+        ({"seed": None}, "seed must be a whole number of at least 0, got None"),
+        ({"draws": 10**12}, r"the draws take 1\.\d+e\+06 GB .* choose fewer draws or chains$"),
+    ],
+)
+def test_bad_numbers_are_refused(arguments, message):
+    """Each by name, before anything is drawn; what would not fit in memory too."""
+    for check in (sample_prior_predictive, sample_posterior_predictive):
+        with pytest.raises(ValueError, match=message):
+            check(toy(), **arguments)
+
+
+def test_totals_and_variances_too_large_are_refused():
+    """Above 2^63 NumPy cannot draw counts; variances above 1e308 would make every mean infinite or NaN."""
+    many = multinomial.Posterior(toy().prior, multinomial.Statistics([2, 3], 1e19 * toy().statistics.feature_count))
+    with pytest.raises(ValueError, match=r"a total of .* is too large to be drawn again"):
+        sample_posterior_predictive(many, draws=2)
+    vague = bayesnb.GaussianNB(prior=NormalInverseGamma(0, 1, 0.001, 1)).fit([[0.0], [1.0], [2.0]], [0, 0, 1])
+    with pytest.raises(ValueError, match="are too large for floating-point numbers: give a prior that says more"):
+        sample_prior_predictive(vague)
+
+
+def test_draws_that_are_not_of_this_posterior_are_refused():
+    """Another container or event, without phi or theta, with NaN, or of a model with more than phi."""
+    tree = to_tree(toy(), draws=5)
+    draws = tree["posterior"].to_dataset()
+
+    def refused(dataset, message):
+        with pytest.raises(ValueError, match=message):
+            sample_posterior_predictive(toy(), xr.DataTree.from_dict({"/posterior": dataset}))
+
+    with pytest.raises(ValueError, match=r"expected as the xarray.DataTree that sample returns"):
+        sample_posterior_predictive(toy(), "draws.nc")
+    with pytest.raises(ValueError, match="draws are of a multinomial posterior, this one is bernoulli"):
+        sample_posterior_predictive(presence(), tree)
+    refused(draws.drop_vars("phi"), "holds no draws of phi")
+    refused(draws.drop_vars("theta"), "hold no theta, which this posterior has")
+    refused(draws * np.nan, "draws of theta are not finite, or no probabilities")
+    refused(draws.assign(s=draws["theta"]), "hold s, by which documents do not follow phi alone")

@@ -109,6 +109,8 @@ def test_files_without_a_closed_form_are_refused(user_file):
         verify(user_file("NEEDS = 'documents'\ndef build(data, prior, form=None): pass\n"))
     with pytest.raises(ValueError, match="has no closed form"):
         verify(user_file("EVENT = 'poisson'\ndef build(data, prior, form=None): pass\n"))
+    with pytest.raises(ValueError, match="seed must be a whole number of at least 0, got -1"):
+        verify("bernoulli", seed=-1)
     with pytest.raises(ValueError, match=r"mine.py, line 1: RuntimeError: no"):
         verify(user_file("def build(data, prior, form=None): raise RuntimeError('no')\n"))
 

@@ -14,9 +14,7 @@ References
 
 from __future__ import annotations
 
-import contextlib
 import os
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -27,10 +25,12 @@ from scipy import stats
 from bayesnb import events
 from bayesnb.checks import keystone
 from bayesnb.checks.predictive import prior_draws, replicate
+from bayesnb.checks.refit import Refit
 from bayesnb.checks.verification import event_of
 from bayesnb.events.theta import ClassPrior
 from bayesnb.families import Beta, Dirichlet, NormalInverseGamma
 from bayesnb.sampling import modelfiles
+from bayesnb.sampling.limits import at_least
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,8 +40,6 @@ __all__ = ["Calibration", "Refit", "band", "calibrate"]
 FAILURE_RATE = 1e-5
 """Chance, at most, that a correct model fails one call of `calibrate`, over all of its quantities and thresholds."""
 BINS = 20
-THIN, TUNE = 5, 400
-"""Draws of a chain for one that is kept, so that those are nearly independent, and draws for tuning."""
 DOCUMENTS, LENGTH = 12, 5
 """Size of the simulated data: small, so that prior and likelihood both matter."""
 _CONCENTRATION = np.array([[0.6, 1.0, 2.5], [3.0, 1.5, 0.8]])  # another number in every cell: no two can be confused
@@ -130,10 +128,12 @@ def calibrate(
     """
     if sampler not in ("nutpie", "exact"):
         raise ValueError(f"sampler must be nutpie or exact, got {sampler!r}")
-    if replications < 20 or draws < BINS - 1:
-        raise ValueError(f"at least 20 replications and {BINS - 1} draws are needed, got {replications} and {draws}")
+    at_least(20, replications, "replications")
+    at_least(BINS - 1, draws, "draws")
+    at_least(0, seed, "seed")
     file = modelfiles.find_model(model)
     event = event_of(file, form)
+    _refuse_form(file, form)
     empty = _empty(event, prior)
     wanted = _names(empty)
     fit = None if sampler == "exact" else Refit(file, form, empty.statistics, empty.prior, wanted, draws)
@@ -146,15 +146,23 @@ def calibrate(
         else:
             found = fit(posterior.statistics, posterior.prior, int(rng.integers(2**31)))
         names = list(_labels(found))
-        ranks.append(np.concatenate([_rank(truth, found), _density_rank(posterior, truth, found)]))
+        ranks.append(np.concatenate([_rank(truth, found, rng), _density_rank(posterior, truth, found, rng)]))
     table = _judged(np.array(ranks), [*names, ("log density", "", "")], draws)
     form = "closed" if fit is None else form or (file.forms[0] if file.forms else "")
     return Calibration(file.name, form, np.array(ranks), draws, table, 0 if fit is None else fit.divergences)
 
 
+def _refuse_form(file: modelfiles.ModelFile, form: str | None) -> None:
+    if form is not None and file.forms and form not in (*file.forms, file.large):
+        raise ValueError(f"form must be one of {', '.join(file.forms)}; got {form!r}")
+
+
 def _empty(event: str, prior: Any) -> Any:
     """Posterior of no data under the prior."""
     module = events.find(event)
+    if prior is not None and not isinstance(prior, module.Prior):
+        kind = type(prior).__name__
+        raise ValueError(f"prior must be a bayesnb.events.{event}.Prior, such as a posterior's own .prior; got {kind}")
     if prior is None:
         theta = ClassPrior(concentration=np.array([2.0, 3.0]))
         a = _CONCENTRATION
@@ -190,71 +198,10 @@ def _simulated(empty: Any, rng: np.random.Generator) -> tuple[dict[str, np.ndarr
     return truth, replace(empty, statistics=replace(sizes, feature_count=drawn["n_token"]))
 
 
-class Refit:
-    """A model compiled once, and fitted again to other data of the same kind by setting its `pymc.Data`.
-
-    Parameters
-    ----------
-    file : ModelFile
-    form : str or None
-    data, prior
-        As its ``build`` takes them; whatever they are, later ones may have other values and lengths.
-    names : list of str
-        Variables wanted; those that the model has not are left out.
-    draws : int
-        Draws kept of each fit, one in five.
-
-    Raises
-    ------
-    ValueError
-        The model has none of the variables.
-    """
-
-    def __init__(
-        self, file: modelfiles.ModelFile, form: str | None, data: Any, prior: Any, names: list[str], draws: int
-    ) -> None:
-        import nutpie  # type: ignore[import-untyped]
-
-        self.file, self.form, self.draws, self.divergences = file, form, draws, 0
-        model = file.build(data, prior, form)
-        self.names = [name for name in names if name in model.named_vars]
-        if not self.names:
-            raise ValueError(f"model {file.name} has no variable named {' or '.join(names)}")
-        with contextlib.redirect_stdout(sys.stderr):
-            self.compiled = nutpie.compile_pymc_model(model, var_names=self.names)
-
-    def __call__(self, data: Any, prior: Any, seed: int) -> dict[str, np.ndarray]:
-        """Draws (draws, ...) of each variable; ValueError where they are not finite."""
-        import nutpie
-
-        model = self.file.build(data, prior, self.form)
-        values = {variable.name: variable.get_value() for variable in model.data_vars}
-        compiled = self._started(model, data, prior).with_data(**values)
-        tree = nutpie.sample(
-            compiled, draws=THIN * self.draws, tune=TUNE, chains=1, cores=1, seed=seed, progress_bar=False,
-            save_warmup=False,
-        )  # fmt: skip
-        self.divergences += int(tree["sample_stats"]["diverging"].sum())
-        found = {name: tree["posterior"][name].values[0, ::THIN] for name in self.names}
-        if not all(np.isfinite(drawn).all() for drawn in found.values()):
-            raise ValueError(f"model {self.file.name} gives draws of {', '.join(self.names)} that are not finite")
-        return found
-
-    def _started(self, model: Any, data: Any, prior: Any) -> Any:
-        """The compiled model with the file's own start for these data, where it has one."""
-        from pymc.initial_point import make_initial_point_fn
-
-        start = self.file.start(data, prior, self.form)
-        if start is None:
-            return self.compiled
-        point = make_initial_point_fn(model=model, overrides=start, jitter_rvs=set(), return_transformed=True)(0)
-        flat = np.concatenate([np.ravel(point[model.rvs_to_values[variable].name]) for variable in model.free_RVs])
-        return replace(self.compiled, initial_point_func=lambda _: flat)
-
-
 def _names(empty: Any) -> list[str]:
-    """Parameters with a distribution: all but a theta that is known."""
-    return [name for name in empty.draw(1, 1) if name != "theta" or isinstance(empty.theta, Dirichlet)]
+    """Parameters with a distribution: all but a theta that is known, or of one class."""
+    random = isinstance(empty.theta, Dirichlet) and empty.prior.shape[0] > 1
+    return [name for name in empty.draw(1, 1) if name != "theta" or random]
 
 
 def _labels(found: dict[str, np.ndarray]) -> Iterator[tuple[str, Any, Any]]:
@@ -263,14 +210,21 @@ def _labels(found: dict[str, np.ndarray]) -> Iterator[tuple[str, Any, Any]]:
             yield name, at[0], at[1] if len(at) > 1 else ""
 
 
-def _rank(truth: dict[str, np.ndarray], found: dict[str, np.ndarray]) -> np.ndarray:
+def _rank(truth: dict[str, np.ndarray], found: dict[str, np.ndarray], rng: np.random.Generator) -> np.ndarray:
     """How many draws lie below the true value, of each parameter."""
-    return np.concatenate([(values < truth[name]).sum(axis=0).ravel() for name, values in found.items()])
+    return np.concatenate([_below(values, truth[name], rng).ravel() for name, values in found.items()])
 
 
-def _density_rank(posterior: Any, truth: dict[str, np.ndarray], found: dict[str, np.ndarray]) -> np.ndarray:
+def _below(values: np.ndarray, true: Any, rng: np.random.Generator) -> np.ndarray:
+    """Draws below a value; of those equal to it, as probabilities of 1e-400 are, a share by lot keeps ranks uniform."""
+    return (values < true).sum(axis=0) + rng.integers(0, (values == true).sum(axis=0), endpoint=True)
+
+
+def _density_rank(
+    posterior: Any, truth: dict[str, np.ndarray], found: dict[str, np.ndarray], rng: np.random.Generator
+) -> np.ndarray:
     at_truth = keystone.log_posterior(posterior, {name: truth[name] for name in found})
-    return np.array([np.sum(keystone.log_posterior(posterior, found) < at_truth)])
+    return np.array([_below(keystone.log_posterior(posterior, found), at_truth, rng)])
 
 
 def _judged(ranks: np.ndarray, names: list[tuple[str, Any, Any]], draws: int) -> pd.DataFrame:

@@ -45,10 +45,13 @@ def sample_prior_predictive(clf_or_posterior: Any, draws: int = 1000, chains: in
     Raises
     ------
     ValueError
-        Bad arguments, or a Gaussian model without prior.
+        Bad arguments, a Gaussian model without prior, or one whose values are too large for floating-point numbers;
+        totals that would not fit in memory, or are fractional.
     """
-    posterior = _posterior(clf_or_posterior)
-    parameters = prior_draws(posterior, draws, chains, seed)
+    from bayesnb.sampling.trees import finite_draws
+
+    posterior = _posterior(clf_or_posterior, draws, chains, seed)
+    parameters = finite_draws(posterior, prior_draws, posterior, draws, chains, seed)
     return _tree(posterior, parameters, "prior", "prior_predictive", seed)
 
 
@@ -76,10 +79,16 @@ def sample_posterior_predictive(
     Raises
     ------
     ValueError
-        Bad arguments, a Gaussian model without prior, or draws of other classes or tokens.
+        Bad arguments, a Gaussian model without prior, draws of another event model, of other classes or tokens or that
+        are no probabilities; totals that would not fit in memory, or are fractional.
     """
-    posterior = _posterior(clf_or_posterior)
-    parameters = posterior.draw(draws, chains, seed) if tree is None else _drawn(tree, posterior)
+    posterior = _posterior(clf_or_posterior, draws, chains, seed)
+    parameters = parameters_of(posterior, tree, draws, chains, seed)
+    if tree is not None and (other := {"s", "flip_rate"} & set(tree["posterior"].data_vars)):
+        raise ValueError(
+            f"the draws hold {min(other)}, by which documents do not follow phi alone: totals say nothing of that; use "
+            "bayesnb.checks.documents.sample_documents"
+        )
     return _tree(posterior, parameters, "posterior", "posterior_predictive", seed)
 
 
@@ -132,28 +141,58 @@ def _moments(n: np.ndarray, mu: np.ndarray, sigma2: np.ndarray, rng: np.random.G
 def _whole(counts: np.ndarray) -> np.ndarray:
     if (counts != np.floor(counts)).any():
         raise ValueError("totals are fractional: documents of fractional weight cannot be drawn again")
+    if counts.max(initial=0) >= 2**63:
+        raise ValueError(f"a total of {counts.max():.3g} is too large to be drawn again; the most is 2**63 - 1")
     return counts.astype(np.int64)
 
 
-def _posterior(clf_or_posterior: Any) -> Posterior:
+def _posterior(clf_or_posterior: Any, draws: Any, chains: Any, seed: Any) -> Posterior:
     from bayesnb.sampling import posterior_of  # loads xarray
+    from bayesnb.sampling.limits import at_least, refuse_too_large
 
-    return clf_or_posterior if isinstance(clf_or_posterior, Posterior) else posterior_of(clf_or_posterior)
+    posterior = posterior_of(clf_or_posterior)
+    at_least(0, seed, "seed")
+    draws, chains = at_least(1, draws, "draws"), at_least(1, chains, "chains")
+    # parameters, and replicated totals of the same size
+    refuse_too_large(posterior, draws, chains, copies=2, ways_out="choose fewer draws or chains")
+    return posterior
 
 
-def _drawn(tree: xr.DataTree, posterior: Posterior) -> dict[str, np.ndarray]:
-    """The tree's parameters as arrays; theta, where it is known, from the posterior."""
+def parameters_of(
+    posterior: Posterior, tree: Any, draws: int, chains: int, seed: int, others: tuple[str, ...] = ()
+) -> dict[str, np.ndarray]:
+    """Parameters by name, exact draws where there is no tree; theta, where it is known, from the posterior.
+
+    Raises
+    ------
+    ValueError
+        As `sample_posterior_predictive` does.
+    """
+    from bayesnb.checks.agreement import drawn_parameters
+    from bayesnb.sampling.trees import finite_draws
+
+    if tree is None:
+        return finite_draws(posterior, posterior.draw, draws, chains, seed)
+    held = drawn_parameters(tree, posterior)
+    _refuse_other_names(held, posterior)
+    found = {}
+    for name in [name for name in ("theta", *posterior.parameters, *others) if name in held]:
+        found[name] = held[name].transpose("chain", "draw", "class", "token", missing_dims="ignore").values
+        if not np.isfinite(found[name]).all() or (name in ("theta", "phi") and (found[name] < 0).any()):
+            raise ValueError(f"draws of {name} are not finite, or no probabilities: the sampler has failed")
+    if "theta" not in found and isinstance(posterior.theta, Dirichlet) and len(posterior.classes) > 1:
+        raise ValueError("the draws hold no theta, which this posterior has: was the class prior known for them?")
+    shape = (held.sizes["chain"], held.sizes["draw"], len(posterior.classes))
+    return {"theta": np.broadcast_to(posterior.theta.mean(), shape)} | found
+
+
+def _refuse_other_names(draws: xr.Dataset, posterior: Posterior) -> None:
     from bayesnb.sampling import names_of
 
-    draws = tree["posterior"].to_dataset()
-    names = [name for name in ("theta", "phi", "mu", "sigma2") if name in draws]
     own = {"class": names_of(posterior.classes, "classes"), "token": names_of(posterior.tokens, "tokens")}
     for dim, expected in own.items():
         if dim not in draws.coords or [str(name) for name in draws[dim].values] != expected:
             raise ValueError(f"the draws are not of the {dim} names of this posterior; give the one they were drawn of")
-    found = {name: draws[name].transpose(*_DIMS[: draws[name].ndim]).values for name in names}
-    shape = (draws.sizes["chain"], draws.sizes["draw"], len(own["class"]))
-    return {"theta": np.broadcast_to(posterior.theta.mean(), shape)} | found
 
 
 def _tree(posterior: Any, parameters: dict[str, np.ndarray], group: str, predictive: str, seed: int) -> xr.DataTree:

@@ -12,6 +12,7 @@ import numpy as np
 from bayesnb import events
 from bayesnb.checks import enumeration, keystone
 from bayesnb.sampling import modelfiles
+from bayesnb.sampling.limits import at_least
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,6 +79,7 @@ def verify(model: str | os.PathLike[str] | None = None, seed: int = 0) -> Verifi
     """
     import pandas as pd
 
+    at_least(0, seed, "seed")
     rows: list[tuple[Any, ...]] = []
     for name in modelfiles.names() if model is None else [model]:
         file = modelfiles.find_model(name)

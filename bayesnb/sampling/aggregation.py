@@ -6,7 +6,7 @@ one rate is a gamma); under independent Betas a column can simply be left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -92,18 +92,26 @@ def positions(posterior: CountPosterior, tokens: Iterable[Any]) -> list[int]:
     ValueError
         A token is unknown or given twice, or none is given.
     """
-    if isinstance(tokens, str | bytes):
-        raise ValueError(f"tokens must be a list of tokens, got the one {tokens!r}; write tokens=[{tokens!r}]")
-    chosen = list(tokens)
-    if not chosen:
-        raise ValueError("tokens is empty; choose at least one token, or leave it out for all")
     at: dict[int, Any] = {}
-    for token in chosen:
+    for token in chosen(tokens):
         j = posterior.token_index(token)
         if j in at:
             raise ValueError(f"token {token!r} is chosen twice in tokens")
         at[j] = token
     return list(at)
+
+
+def chosen(tokens: Any) -> list[Any]:
+    """Tokens as a list of at least one name; ValueError where they are something else, such as a single token."""
+    if isinstance(tokens, str | bytes) or not isinstance(tokens, Iterable):
+        raise ValueError(f"tokens must be a list of tokens, got the one {tokens!r}; write tokens=[{tokens!r}]")
+    found = list(tokens)
+    if not found:
+        raise ValueError("tokens is empty; choose at least one token, or leave it out for all")
+    for token in found:
+        if not isinstance(token, Hashable):
+            raise ValueError(f"tokens must be a list of names, got {token!r} in it")
+    return found
 
 
 def rest_name(posterior: CountPosterior) -> str:

@@ -6,6 +6,8 @@ test holds both to the same value. NumPy and SciPy only.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from scipy import special, stats
 
@@ -53,11 +55,25 @@ def r_hat(x: np.ndarray) -> np.ndarray:
         return np.maximum(_ratio(_normal_scores(halves)), _ratio(_normal_scores(folded)))
 
 
+def summary(draws: Mapping[str, np.ndarray]) -> tuple[float, float]:
+    """Largest r_hat and smallest effective sample size of all quantities, arrays (chains, draws, ...) by name.
+
+    NaN where a chain or some draws more are needed, or a quantity stands still.
+    """
+    quantities = [x.reshape(*x.shape[:2], -1) for x in draws.values()]
+    if not quantities or quantities[0].shape[1] < 8:
+        return float("nan"), float("nan")
+    return (
+        float(np.max([r_hat(x).max() for x in quantities])),
+        float(np.min([effective_size(x).min() for x in quantities])),
+    )
+
+
 def _halves(x: np.ndarray) -> np.ndarray:
     """Chains in halves, the middle draw of an odd number left out, shape (2 chains, draws // 2, M)."""
     n = x.shape[1] // 2
     if n < 4:
-        raise ValueError(f"{x.shape[1]} draws a chain are too few to judge convergence; at least 8 are needed")
+        raise ValueError(f"to judge convergence at least 8 draws a chain are needed, got {x.shape[1]}")
     return np.concatenate([x[:, :n], x[:, -n:]])
 
 

@@ -6,12 +6,13 @@ Nothing here imports PyMC: only a model file does.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import os
 import pkgutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -64,7 +65,7 @@ class ModelFile:
     @property
     def forms(self) -> tuple[str, ...]:
         """Forms the file declares, the default first; empty where it declares none."""
-        return tuple(getattr(self.module, "FORMS", ()))
+        return _constant(self, "FORMS")
 
     @property
     def large(self) -> str | None:
@@ -74,12 +75,20 @@ class ModelFile:
     @property
     def auxiliary(self) -> frozenset[str]:
         """Variables not worth keeping."""
-        return frozenset(getattr(self.module, "AUXILIARY", ()))
+        return frozenset(_constant(self, "AUXILIARY"))
+
+    @property
+    def takes(self) -> str:
+        """Event model of the posterior that one of our own files is sampled for."""
+        return getattr(self.module, "TAKES", self.name)
 
     @property
     def needs_documents(self) -> bool:
         """Whether `build` takes `Documents` in place of totals."""
-        return getattr(self.module, "NEEDS", "statistics") == "documents"
+        needs = getattr(self.module, "NEEDS", "statistics")
+        if needs not in ("statistics", "documents"):
+            raise ValueError(f"{self.name}: NEEDS must be 'statistics' or 'documents', got {needs!r}")
+        return needs == "documents"
 
     @property
     def ours(self) -> bool:
@@ -95,26 +104,35 @@ class ModelFile:
             Our own models' words on bad input; for a user's file whatever went wrong, with file and line.
         """
         model = self._call(self.module.build, data, prior, form)
-        if not hasattr(model, "free_RVs"):
+        from pymc import Model  # that the file has loaded by now
+
+        if not isinstance(model, Model):
             raise ValueError(f"{self.name}: build returned {type(model).__name__}; it must return the pymc.Model")
         return model
 
     def start(self, data: Any, prior: Any, form: str | None = None) -> dict[str, np.ndarray] | None:
         """Point where every chain starts, by the file's ``start``; None where it has none. Raises as `build` does."""
         start = getattr(self.module, "start", None)
-        return None if start is None else self._call(start, data, prior, form)
+        return None if start is None else self._mapping(self._call(start, data, prior, form), "start")
+
+    def _mapping(self, found: Any, function: str) -> dict[str, Any]:
+        if not isinstance(found, dict):
+            raise ValueError(f"{self.name}: {function} returned {type(found).__name__}; it must return a dict by name")
+        return found
 
     def complete(self, draws: dict[str, np.ndarray], data: Any, prior: Any, rng: Any) -> dict[str, Any]:
         """Draws of what the model has integrated out, None for what is to go, by the file's ``complete``."""
         complete = getattr(self.module, "complete", None)
-        return {} if complete is None else self._call(complete, draws, data, prior, rng)
+        found = {} if complete is None else self._call(complete, draws, data, prior, rng)
+        return self._mapping(found, "complete")
 
     def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        try:
+        if self.ours:
             return function(*arguments)
-        except Exception as error:
-            if self.ours:
-                raise
+        try:
+            with contextlib.redirect_stdout(sys.stderr):  # what the file prints must not mix with our results
+                return function(*arguments)
+        except (Exception, SystemExit) as error:
             raise ValueError(_located(error, self.name)) from error
 
 
@@ -138,7 +156,9 @@ def find_model(name_or_path: str | os.PathLike[str]) -> ModelFile:
         No such name (they are listed) or file, an error while the file is read (with its line), or no function
         ``build`` in it.
     """
-    text = os.fspath(name_or_path)
+    if not isinstance(name_or_path, str | os.PathLike):
+        raise ValueError(f"model must be a name or the path of a .py file, got {type(name_or_path).__name__}")
+    text = os.fsdecode(name_or_path)
     if isinstance(name_or_path, os.PathLike) or text.endswith(".py") or os.sep in text:
         return ModelFile(text, _read(text))
     if text not in names():
@@ -157,8 +177,9 @@ def _read(path: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses and typing look their module up
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
+        with contextlib.redirect_stdout(sys.stderr):
+            spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
         del sys.modules[spec.name]
         raise ValueError(_located(error, path)) from error
     if not callable(getattr(module, "build", None)):
@@ -174,25 +195,54 @@ def _located(error: BaseException, path: str) -> str:
         if trace.tb_frame.f_code.co_filename == path:
             line = trace.tb_lineno
         trace = trace.tb_next
-    cause = str(error).strip().splitlines()
     place = path if line is None else f"{path}, line {line}"
-    return f"{place}: {type(error).__name__}: {cause[0] if cause else 'no message'}"
+    return f"{place}: {type(error).__name__}: {first_line(error)}"
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message."""
+    cause = str(error).strip().splitlines()
+    return cause[0] if cause else "no message"
+
+
+def _constant(file: ModelFile, name: str) -> tuple[str, ...]:
+    """Names that a file declares; one alone may be written as a string."""
+    value = getattr(file.module, name, ())
+    value = (value,) if isinstance(value, str) else value
+    if not isinstance(value, tuple | list | set | frozenset) or not all(isinstance(one, str) for one in value):
+        raise ValueError(f"{file.name}: {name} must be a tuple of names, got {value!r}")
+    return tuple(value)
 
 
 def document_codes(y: Any, posterior: CountPosterior) -> np.ndarray:
-    """Class codes of labels; -1, None and NaN mean that the class is unknown.
+    """Class codes of labels; -1 (where no class is called so), None and NaN mean that the class is unknown.
 
     Raises
     ------
     ValueError
-        A label that the posterior has no class for, named with its row.
+        y is no list of labels, or has a label that the posterior has no class for, named with its row.
     """
     code = {label: k for k, label in enumerate(posterior.classes.tolist())}
-    labels = y.tolist() if hasattr(y, "tolist") else list(y)
-    codes = np.full(len(labels), -1)
+    codes = np.full(len(labels := _labels(y)), -1)
     for row, label in enumerate(labels):
+        if not isinstance(label, Hashable):
+            raise ValueError(f"y[{row}] is {label!r}: give one label a document")
         if label in code:
             codes[row] = code[label]
-        elif label is not None and label == label and label != -1:
-            raise ValueError(f"y[{row}] is {label!r}, which is not among the classes {posterior.classes.tolist()}")
+        elif not _unknown(label):
+            raise ValueError(
+                f"y[{row}] is {label!r}, which is not among the classes {posterior.classes.tolist()}; "
+                "None means that the class is unknown"
+            )
     return codes
+
+
+def _labels(y: Any) -> list[Any]:
+    if isinstance(y, str | bytes) or not isinstance(y, Iterable):
+        raise ValueError(f"y must be a list of labels, one a document, got {y!r}")
+    return y.tolist() if hasattr(y, "tolist") else list(y)
+
+
+def _unknown(label: Any) -> bool:
+    # by type first: comparing NA gives NA, which is neither true nor false
+    return label is None or type(label).__name__ in ("NAType", "NaTType") or label != label or label == -1
