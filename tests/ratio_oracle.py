@@ -1,29 +1,70 @@
-"""P(log R > r) by two routes in multiple precision that share nothing with bayesnb.contrast.quadrature."""
+"""P(log R > r) by routes in multiple precision that share nothing with bayesnb.contrast.quadrature."""
+
+from itertools import pairwise
 
 import mpmath as mp
+import numpy as np
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 
 
 def by_contour(r, a1, b1, a2, b2):
-    """Mellin inversion: (1/2 pi i) integral of E[R^s] e^(-s r) / s ds along Re s = c, 0 < c < a2."""
-    with mp.workdps(20):
+    """Mellin inversion, r >= 0: (1/2 pi i) integral of E[R^s] e^(-s r) / s ds along Re s = c, through the saddle.
+
+    Left of the pole at s = 0 that is the probability less 1.
+    """
+    if r > 20 + max(0, mp.log((b2 + 1) / (b1 + 1))):
+        return by_residues(r, a1, b1, a2, b2)
+    # log-gammas of b log b are subtracted: their digits are added to the 18 that are wanted
+    with mp.workdps(18 + int(mp.log10(a1 + b1 + a2 + b2 + 10))):
         r, a1, b1, a2, b2 = map(mp.mpf, (r, a1, b1, a2, b2))
         gamma = mp.loggamma
         known = gamma(a1 + b1) - gamma(a1) + gamma(a2 + b2) - gamma(a2)
-        sd = mp.sqrt(mp.psi(1, a1) - mp.psi(1, a1 + b1) + mp.psi(1, a2) - mp.psi(1, a2 + b2))
-        c = min(a2 / 2, 1 / sd)
 
-        def integrand(t):
+        def slope(s, order=0):  # of the log of E[R^s] e^(-s r), and where order is 1 the variance
+            parts = (
+                mp.psi(order, a1 + s) - mp.psi(order, a1 + b1 + s),
+                mp.psi(order, a2 - s) - mp.psi(order, a2 + b2 - s),
+            )
+            return parts[0] + parts[1] if order else parts[0] - parts[1] - r
+
+        def value(t):
             s = mp.mpc(c, t)
             log = gamma(a1 + s) - gamma(a1 + b1 + s) + gamma(a2 - s) - gamma(a2 + b2 - s) + known - s * r
-            return mp.re(mp.exp(log) / s)
+            return complex(mp.exp(log) / s)
 
-        total, left, right = mp.mpf(0), mp.mpf(0), 1 / (8 * sd)
+        low, high = -a1, a2
+        for _ in range(40):
+            c = (low + high) / 2
+            low, high = (low, c) if slope(c) > 0 else (c, high)
+        step = 1 / (8 * mp.sqrt(slope(mp.mpf(0), 1)))
+        c = c if abs(c) > 4 * step else min(4 * step, a2 / 2)  # not too near the pole at 0
+        total, left, right = 0.0, 0.0, float(min(1 / (8 * mp.sqrt(slope(c, 1))), abs(c)))
         while True:
-            piece = mp.quad(integrand, mp.linspace(left, right, 3))
-            total += piece
-            if right > 4 / sd and abs(piece) < mp.mpf(10) ** -13:
-                return total / mp.pi
+            # poles are as far as a panel is long, and the phase turns by 3 radians in each: 24 nodes reach 1e-20
+            # there, and what is added up needs no more than floating point
+            turning = max(abs(mp.re(slope(mp.mpc(c, t)))) for t in (left, right))
+            for start, end in pairwise(np.linspace(left, right, 3 + int(turning * (right - left) / 3))):
+                values = [value(t).real for t in (start + end) / 2 + (end - start) / 2 * _NODES]
+                total += (end - start) / 2 * float(_WEIGHTS @ values)
+            if right * abs(value(right)) < 1e-15:
+                return total / np.pi + (c < 0)
             left, right = right, 2 * right
+
+
+def by_residues(r, a1, b1, a2, b2):
+    """The same contour closed to the right, round the poles s = a2 + k: a series in e^(-r), quick where r is large."""
+    with mp.workdps(18 + int(mp.log10(a1 + b1 + a2 + b2 + 10))):
+        r, a1, b1, a2, b2 = map(mp.mpf, (r, a1, b1, a2, b2))
+        gamma, total = mp.loggamma, mp.mpf(0)
+        known = gamma(a1 + b1) - gamma(a1) + gamma(a2 + b2) - gamma(a2)
+        for k in range(200):
+            size = gamma(a1 + a2 + k) - gamma(a1 + b1 + a2 + k) + known - (a2 + k) * r
+            term = (-1) ** k * mp.exp(size) * mp.rgamma(b2 - k) / (mp.factorial(k) * (a2 + k))
+            total += term
+            if abs(term) <= abs(total) * mp.mpf(10) ** -18:
+                return total
+        raise ValueError("the series has not converged; r is too small for it")
 
 
 def by_betainc(r, a1, b1, a2, b2):

@@ -45,7 +45,7 @@ def _rows(*values: ArrayLike) -> tuple[tuple[int, ...], list[Array]]:
     return arrays[0].shape, [v.ravel() for v in arrays]
 
 
-def _distinct(columns: list[Array]) -> tuple[list[Array], NDArray[np.intp]]:
+def distinct(columns: list[Array]) -> tuple[list[Array], NDArray[np.intp]]:
     """Distinct rows and where each row went (`numpy.unique` over an axis sorts bytes, ten times slower)."""
     order = np.lexsort(columns)
     ranked = [c[order] for c in columns]
@@ -85,7 +85,7 @@ def log_ratio_cdf(r: ArrayLike, a1: ArrayLike, b1: ArrayLike, a2: ArrayLike, b2:
     shape, (r, *columns) = _rows(r, a1, b1, a2, b2)
     if np.isnan(r).any():
         raise ValueError(f"r must be a number; entry {np.flatnonzero(np.isnan(r))[0]} is NaN")
-    (r, *columns), inverse = _distinct([r, *columns])
+    (r, *columns), inverse = distinct([r, *columns])
     pairs = Pairs(*columns)
     out = np.where(r > 0, 1.0, 0.0)
     inside = np.flatnonzero(np.isfinite(r) & (r != 0))
@@ -127,7 +127,7 @@ def log_ratio_quantile(
     bad = np.flatnonzero(~((p >= 0) & (p <= 1)))
     if bad.size:
         raise ValueError(f"p must lie between 0 and 1; entry {bad[0]} is {p[bad[0]]}")
-    (p, *columns), inverse = _distinct([p, *columns])
+    (p, *columns), inverse = distinct([p, *columns])
     below, above = (1 - p, p) if upper else (p, 1 - p)
     pairs = Pairs(*columns)
     return _quantile(below, above, pairs, direction(pairs), _matched_gammas(pairs))[inverse].reshape(shape)
@@ -142,7 +142,7 @@ def prob_greater(a1: ArrayLike, b1: ArrayLike, a2: ArrayLike, b2: ArrayLike) -> 
         A shape outside 1e-15 to 1e18.
     """
     shape, columns = _rows(a1, b1, a2, b2)
-    columns, inverse = _distinct(columns)
+    columns, inverse = distinct(columns)
     return direction(Pairs(*columns))[0][inverse].reshape(shape)
 
 
@@ -171,7 +171,7 @@ def summarise(level: float, a1: Array, b1: Array, a2: Array, b2: Array) -> dict[
     dict of ndarray, shape (n,)
         Keys median, lower, upper, greater, less.
     """
-    columns, inverse = _distinct(_rows(a1, b1, a2, b2)[1])
+    columns, inverse = distinct(_rows(a1, b1, a2, b2)[1])
     starts = range(0, len(columns[0]), _BLOCK)
     blocks = [Pairs(*(c[i : i + _BLOCK] for c in columns)) for i in starts]
     if len(blocks) < 2:

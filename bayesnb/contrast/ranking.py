@@ -1,0 +1,52 @@
+"""Ranking tokens by how surely they differ, and how many wrong directions that ranking may hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray
+
+
+def expected_wrong_direction(log_lower: Array, log_upper: Array, wrong: Array) -> Array:
+    """Share of wrong directions to expect among all tokens ranked at least as high.
+
+    Tokens rank by the end of their interval that lies nearest 1, max(log lower, -log upper), the surest first; tokens
+    that tie keep their order.
+
+    Parameters
+    ----------
+    log_lower, log_upper : ndarray, shape (V,)
+        Ends of the intervals of the log ratio.
+    wrong : ndarray, shape (V,)
+        Probability that the token's direction is the other one, min(P, 1 - P).
+
+    Returns
+    -------
+    ndarray, shape (V,)
+        Running mean of `wrong` down the ranking, in token order.
+    """
+    order = np.argsort(-np.maximum(log_lower, -log_upper), kind="stable")
+    out = np.empty(len(order))
+    out[order] = np.cumsum(np.asarray(wrong)[order]) / np.arange(1, len(order) + 1)
+    return out
+
+
+def surest_first(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a `token_ratios` table ranked by the interval end nearest 1, max(log lower, -log upper).
+
+    Tokens that tie keep their order.
+
+    Raises
+    ------
+    ValueError
+        No row, or an interval that is missing.
+    """
+    nearest = np.maximum(table["log_lower"].to_numpy(float), -table["log_upper"].to_numpy(float))
+    if not len(table) or np.isnan(nearest).any():
+        raise ValueError("there is no token to rank, or an interval is missing; give a table with its intervals")
+    return table.iloc[np.argsort(-nearest, kind="stable")]
