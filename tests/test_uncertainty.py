@@ -12,8 +12,7 @@ from scipy import sparse, special
 from bayesnb.model import Settings, State
 from bayesnb.special import log_gamma_draw
 from bayesnb.uncertainty import class_probability_interval, explain, log_odds_cumulants, probability_largest, quantiles
-from bayesnb.uncertainty.classlaw import ClassLaw
-from bayesnb.uncertainty.cumulants import Documents, difference_cumulants, score_terms
+from bayesnb.uncertainty.classlaw import ClassLaw, read
 from bayesnb.uncertainty.inversion import upper_tail
 
 EVENTS = ("multinomial", "bernoulli")
@@ -171,24 +170,24 @@ def test_lattice_points_have_the_law_of_each_score(given_):
     """In every dimension the share of lattice points above one of them is its exact tail probability."""
     X, y = corpus(classes=3, documents=3 if given_ else 30, tokens=30)
     posterior = fitted("multinomial", X, y, **given_)
-    asked = posterior._document(np.eye(30)[:4] + np.eye(30)[4:8])
-    scores = ClassLaw(posterior, asked, 1.0)._scores
+    documents = read(posterior, np.eye(30)[:4] + np.eye(30)[4:8], 1.0)
+    scores = ClassLaw(documents)._scores
     assert scores.plain.all() == (not given_)  # with small concentrations the exact nodes serve
-    n = 2039
+    n = 8191
     for rank in range(3):
         for row in range(4):
             k = int(scores.rank[row, rank])
             nodes = {c: scores._nodes_of(np.arange(4), c) for c in range(3)}
             relative = scores._on_lattice(np.array([row]), n, nodes)[0, rank]
             value = np.sort(relative) + scores.mean[row, scores.rank[row, 0]]
-            law = score_terms(posterior, asked[[row]], k, None, 1.0)
+            law = documents.terms(np.array([row]), k)
             mean, sd = scores.mean[[row], k], scores.sd[[row], k]
-            for i in (n - 51, n - 204, n - 1019):  # 2.5 %, 10 % and 50 %
+            for i in (n - 205, n - 819, n - 4095):  # 2.5 %, 10 % and 50 %
                 exact = upper_tail(law, value[[i]], mean, sd)[0]
                 # 3 % where cumulants serve, 0.3 % where tabulated exact quantiles do
                 assert exact == pytest.approx((n - i - 0.5) / n, rel=0.03 if not given_ else 0.003)
-            lower = upper_tail(law.negated(), -value[[50]], -mean, sd)[0]
-            assert lower == pytest.approx(50.5 / n, rel=0.03 if not given_ else 0.003)
+            lower = upper_tail(law.negated(), -value[[204]], -mean, sd)[0]
+            assert lower == pytest.approx(204.5 / n, rel=0.03 if not given_ else 0.003)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999, 1 - 1e-9])
@@ -285,13 +284,13 @@ def test_cornish_fisher_error_is_within_its_promise():
     """Where four cumulants are trusted, the exact transform finds the tail within 3 % of what was asked."""
     X, y = corpus(documents=60, tokens=40, seed=5)
     posterior = fitted("multinomial", X, y)
-    asked = posterior._document(np.random.default_rng(1).poisson(0.3, (200, 40)))
-    kappa = difference_cumulants(posterior, Documents(asked), 0, 1, 4)
+    documents = read(posterior, np.random.default_rng(1).poisson(0.3, (200, 40)), 1.0)
+    kappa = documents.difference_cumulants(0, 1, 4)
     g1, g2 = quantiles.standardised(kappa)
     mean, sd = kappa[:, 0], np.sqrt(kappa[:, 1])
-    law = score_terms(posterior, asked, 0, 1, 1.0)
+    law = documents.terms(np.arange(200), 0, 1)
     for z in (0.7, 1.96, 2.6):
-        held = quantiles.trusted(z, g1, g2)
+        held = quantiles.trusted(z, quantiles.departure(kappa))
         assert held.mean() > 0.1
         found = upper_tail(law, mean + sd * quantiles.cornish_fisher(z, g1, g2), mean, sd)
         np.testing.assert_allclose(found[held], special.ndtr(-z), rtol=0.03)

@@ -121,7 +121,7 @@ class CategoricalNB(MatrixClassifier):
     @property
     def feature_log_prob_(self) -> list[np.ndarray]:  # type: ignore[override]
         """Log of the estimated phi, a column each, (K, C_j); the posterior mean where the estimate is predictive."""
-        return self._by_column(self.posterior_.log_phi(self.estimate))
+        return self._by_column(self.posterior_.log_phi(self._fitted.estimate))
 
     @property
     def n_categories_(self) -> np.ndarray:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, NoReturn, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from bayesnb import validate
 from bayesnb.estimators.matrix import MatrixClassifier
@@ -28,10 +28,10 @@ class GaussianNB(MatrixClassifier):
         Without a prior: share of the largest variance of any column, over all that was learnt, which is added to each
         variance.
     prior : None, "weak" or NormalInverseGamma
-        None: mu and sigma2 are estimated as scikit-learn does, and have no posterior: intervals, draws and evidence
-        are a ValueError. "weak": a prior on the scale of the data, worth 1/100 observation of each mean and 3 of each
-        variance; see `bayesnb.events.gaussian.weak`. A `NormalInverseGamma` has parameters that are numbers, one a
-        column, or (K, V).
+        None: mu and sigma2 are estimated as scikit-learn does, and have no posterior: `predict_interval`, `explain`,
+        `predict(abstain=)`, draws and evidence are a ValueError. "weak": a prior on the scale of the data, worth 1/100
+        observation of each mean and 3 of each variance; see `bayesnb.events.gaussian.weak`. A `NormalInverseGamma` has
+        parameters that are numbers, one a column, or (K, V).
     class_prior, fit_prior, power
         As in `MultinomialNB`.
     estimate : {"map", "mean", "mle", "predictive"}
@@ -94,35 +94,23 @@ class GaussianNB(MatrixClassifier):
     @property
     def theta_(self) -> np.ndarray:
         """Estimated means, shape (K, V), under scikit-learn's name; the class probabilities are `class_prior_`."""
-        return self.posterior_.mu_hat(self.estimate)
+        return self.posterior_.mu_hat(self._fitted.estimate)
 
     @property
     def var_(self) -> np.ndarray:
         """Estimated variances, shape (K, V), with what was added to them; posterior means under "predictive"."""
-        return self.posterior_.sigma2_hat(self.estimate)
+        return self.posterior_.sigma2_hat(self._fitted.estimate)
 
     @property
     def class_prior_(self) -> np.ndarray:
         """Estimated class probabilities, shape (K,)."""
-        return self.posterior_.theta_hat(self.estimate)
+        return self.posterior_.theta_hat(self._fitted.estimate)
 
     @property
     def epsilon_(self) -> float:
         """What was added to each variance; 0 where there is a prior."""
         epsilon = self.posterior_.prior.epsilon
         return 0.0 if epsilon is None else float(epsilon.max(initial=0.0))
-
-    def predict_interval(self, X: Any, level: float = 0.95) -> np.ndarray:
-        """Credible interval of each class probability, shape (N, K, 2); see `PosteriorClassifier.predict_interval`.
-
-        Raises
-        ------
-        ValueError
-            Also where there is no prior, and hence no posterior that an interval could be of.
-        """
-        check_is_fitted(self, "posterior_")
-        _ = self.posterior_.normal
-        return super().predict_interval(X, level)
 
     def token_ratios(self, *_: Any, **__: Any) -> NoReturn:
         """Refuse: ratios are of token probabilities, which this model has none of."""

@@ -23,7 +23,8 @@ from bayesnb.events.base import CountPosterior, LogTable
 from bayesnb.events.cells import UNSEEN, Cell, Documents, Statistics, as_cells
 from bayesnb.events.statistics import _difference
 from bayesnb.events.theta import ClassPrior
-from bayesnb.families import Beta, Dirichlet, NoModeError, log_rising, mode_of_excess
+from bayesnb.families import Beta, Dirichlet, NoModeError, mode_of_excess
+from bayesnb.logbeta import log_dirichlet_step
 from bayesnb.validate import _plain
 
 __all__ = ["Cell", "Documents", "Posterior", "Prior", "Statistics", "per_cell"]
@@ -136,26 +137,25 @@ class Posterior(CountPosterior):
 
     Parameters
     ----------
-        prior, statistics, classes
-            As every posterior's.
-        tokens : array_like of Cell or str, optional
-            The cells; a `Cell` is named ``column=category``. By default the categories of a column are numbered.
+    prior, statistics, classes
+        As every posterior's.
+    tokens : array_like of Cell or str, optional
+        The cells; a `Cell` is named ``column=category``. By default the categories of a column are numbered.
 
     Raises
     ------
-        ValueError
-            Also where the prior's cells belong to other columns than the statistics', or to none.
+    ValueError
+        Also where the prior's cells belong to other columns than the statistics', or to none.
 
     Examples
     --------
-        >>> import numpy as np
-        >>> from bayesnb.events.categorical import Posterior, Prior, Statistics
-        >>> from bayesnb.events.statistics import _difference
-    from bayesnb.events.theta import ClassPrior
-        >>> block = np.array([0, 0, 1, 1, 1])
-        >>> prior = Prior(ClassPrior(concentration=np.ones(1)), np.full((1, 5), 2.0), block)
-        >>> Posterior(prior, Statistics([2], [[2, 0, 1, 1, 0]], block)).phi_hat("map")
-        array([[0.75, 0.25, 0.4 , 0.4 , 0.2 ]])
+    >>> import numpy as np
+    >>> from bayesnb.events.categorical import Posterior, Prior, Statistics
+    >>> from bayesnb.events.theta import ClassPrior
+    >>> block = np.array([0, 0, 1, 1, 1])
+    >>> prior = Prior(ClassPrior(concentration=np.ones(1)), np.full((1, 5), 2.0), block)
+    >>> Posterior(prior, Statistics([2], [[2, 0, 1, 1, 0]], block)).phi_hat("map")
+    array([[0.75, 0.25, 0.4 , 0.4 , 0.2 ]])
     """
 
     event: ClassVar[str] = "categorical"
@@ -226,11 +226,11 @@ class Posterior(CountPosterior):
             return left.sum(np.log(c) - np.log(total))
 
     def _log_evidence(self) -> float:
-        a, n, total = self.prior.phi, self.statistics.feature_count, self.statistics.column_total
-        return float(log_rising(a, n).sum() - log_rising(a @ self.statistics.member, total).sum())
+        a, n = self.prior.phi, self.statistics.feature_count
+        return sum(float(log_dirichlet_step(a[:, cells], n[:, cells]).sum()) for cells in _alike(self.statistics.block))
 
-    def _document(self, X: Any) -> sparse.csr_array:
-        X = super()._document(X)
+    def _stored(self, X: Any) -> sparse.csr_array:
+        X = super()._stored(X)
         self.statistics.refuse_two_categories(X)
         return X
 
@@ -253,6 +253,13 @@ class Posterior(CountPosterior):
             f"phi has no mode: the posterior concentration of category {category!r} of column {column!r} in class "
             f"{label!r} is below 1; use estimate='mean', or a prior of at least 1"
         )
+
+
+def _alike(block: np.ndarray) -> list[np.ndarray]:
+    """Cells of the columns that have the same number of them, (columns, cells), for each such number."""
+    columns = cells_of(block)
+    sizes = sorted({len(cells) for cells in columns})
+    return [np.stack([cells for cells in columns if len(cells) == size]) for size in sizes]
 
 
 def _numbered(block: np.ndarray) -> list[Cell]:

@@ -241,13 +241,17 @@ class Posterior(BasePosterior):
 
     def log_likelihood(self, X: Any, estimate: str = "map") -> np.ndarray:
         """Log density of each document's cells that are not missing, given each class, shape (N, K)."""
-        X = measurements(X, type(self).__name__, self.tokens, missing="ignore")
-        if X.shape[1] != self.statistics.n_tokens:
-            raise ValueError(f"X has {X.shape[1]} features, but the model is expecting {self.statistics.n_tokens}")
+        X = self._document(X)
         if validate.estimate(estimate) == "predictive":
             return _by_class(X, *self._predictive_table)
         mean, variance = self._point(estimate)
         return _by_class(X, mean, np.sqrt(variance), (np.log(variance) + LOG_2PI) / 2)
+
+    def _document(self, X: Any) -> np.ndarray:
+        X = measurements(X, type(self).__name__, self.tokens, missing="ignore")
+        if X.shape[1] != self.statistics.n_tokens:
+            raise ValueError(f"X has {X.shape[1]} features, but the model is expecting {self.statistics.n_tokens}")
+        return X
 
     @cached_property
     def _predictive_table(self) -> tuple[np.ndarray, ...]:

@@ -1,7 +1,8 @@
 """What a document's class probability could be: its law over the posterior of the parameters.
 
-Everything here is about P(y = k | x, theta, phi) as theta and phi vary over p(theta, phi | D): how well the class
-probability is known. It is not the chance of being right, which is ``estimate="predictive"``.
+Everything here is about P(y = k | x, theta, phi) as theta and phi vary over p(theta, phi | D), with mu and sigma2 for
+phi where documents are measurements: how well the class probability is known. It is not the chance of being right,
+which is ``estimate="predictive"``.
 """
 
 from __future__ import annotations
@@ -11,25 +12,23 @@ from typing import Any
 import numpy as np
 
 from bayesnb import validate
-from bayesnb.events.base import CountPosterior
-from bayesnb.uncertainty.classlaw import ClassLaw
-from bayesnb.uncertainty.cumulants import Documents, difference_cumulants, refuse_unknown_event, tables
+from bayesnb.events.base import Posterior
+from bayesnb.uncertainty.classlaw import ClassLaw, read
+from bayesnb.uncertainty.cumulants import theta_cumulant
 from bayesnb.uncertainty.explanation import explain
 
 __all__ = ["class_probability_interval", "explain", "log_odds_cumulants", "probability_largest"]
 
 
-def log_odds_cumulants(
-    posterior: CountPosterior, X: Any, a: int, b: int, orders: int = 4, power: float = 1.0
-) -> np.ndarray:
+def log_odds_cumulants(posterior: Posterior, X: Any, a: int, b: int, orders: int = 4, power: float = 1.0) -> np.ndarray:
     """Cumulants of each document's log-odds between two classes, over the posterior of theta and phi.
 
     Parameters
     ----------
-    posterior : CountPosterior
-        Of the multinomial or the Bernoulli model.
+    posterior : Posterior
+        Of any event model; a Gaussian one needs a prior of mu and sigma2.
     X : array_like or scipy.sparse, shape (n, V)
-        Counts.
+        Counts, 0/1 over the cells of the categorical model, or measurements, where NaN is a missing cell.
     a, b : int
         Positions of the classes; the log-odds are log P(a | x) - log P(b | x).
     orders : int
@@ -46,7 +45,7 @@ def log_odds_cumulants(
     Raises
     ------
     ValueError
-        X does not fit the model, or the known probability of both classes is 0.
+        X does not fit the model, its parameters have no posterior, or the known probability of both classes is 0.
 
     Notes
     -----
@@ -57,22 +56,20 @@ def log_odds_cumulants(
         - n^m [psi_m(C_a) + (-1)^m psi_m(C_b)]
 
     with psi_m the polygamma function of order m - 1, t and c the posterior concentrations and C the row sums; m = 1
-    subtracts b from a. The Bernoulli model has psi_m(chosen) - psi_m(both) per column, present or absent. A known
+    subtracts b from a. The Bernoulli and categorical models have psi_m(chosen) - psi_m(all) per column. The log density
+    of a measurement has those of `bayesnb.uncertainty.normalsum`; with d = x - m the mean is
+    (psi(alpha) - log(2 pi beta) - alpha d^2/beta - 1/kappa)/2 and the variance
+    psi1(alpha)/4 + alpha d^2/(kappa beta) + 1/(2 kappa^2) + alpha d^4/(4 beta^2) - d^2/(2 beta). A known
     theta adds log theta_a - log theta_b to the mean and nothing else; the power multiplies the rest by power^m.
     """
     if orders < 1:
         raise ValueError(f"orders must be at least 1, got {orders!r}")
-    refuse_unknown_event(posterior)
-    theta = tables(posterior, 1).theta
-    if np.isneginf(theta[[a, b]]).all():
+    if np.isneginf(theta_cumulant(posterior, 1)[[a, b]]).all():
         raise ValueError(f"classes {a} and {b} both have known probability 0: their log-odds do not exist")
-    documents = Documents(posterior._document(X), power)
-    return difference_cumulants(posterior, documents, a, b, orders)
+    return read(posterior, X, power).difference_cumulants(a, b, orders)
 
 
-def class_probability_interval(
-    posterior: CountPosterior, X: Any, level: float = 0.95, power: float = 1.0
-) -> np.ndarray:
+def class_probability_interval(posterior: Posterior, X: Any, level: float = 0.95, power: float = 1.0) -> np.ndarray:
     """Equal-tailed credible interval of P(y = k | x, theta, phi) over p(theta, phi | D).
 
     It says how well the class probability is known, given what was learnt; it is **not** the chance of being
@@ -80,10 +77,10 @@ def class_probability_interval(
 
     Parameters
     ----------
-    posterior : CountPosterior
-        Of the multinomial or the Bernoulli model.
+    posterior : Posterior
+        Of any event model; a Gaussian one needs a prior of mu and sigma2.
     X : array_like or scipy.sparse, shape (n, V)
-        Counts.
+        Counts, 0/1 over the cells of the categorical model, or measurements, where NaN is a missing cell.
     level : float
         Posterior probability inside the interval, between 0 and 1.
     power : float
@@ -98,21 +95,23 @@ def class_probability_interval(
     Raises
     ------
     ValueError
-        The level is not between 0 and 1, or X does not fit the model.
+        The level is not between 0 and 1, X does not fit the model, or its parameters have no posterior.
 
     Notes
     -----
     Two classes: quantiles of the log-odds from four cumulants (Cornish-Fisher), where the probability beyond them
-    is right to 3 % of itself and to 0.001, and otherwise by inverting the exact transform, right to 1e-6.
+    is right to 3 % of itself and to 0.001, and otherwise by inverting the exact transform, right to 1e-6 (0.001 for a
+    single measurement under a known theta, where kappa is near 0: its law has a sharp end).
 
     More classes: where two of them hold all of the probability, as for two. Elsewhere from a fixed lattice of
-    8,191 posterior points (2,039 where the tails are above 5 %, 32,749 below 1.2 %): the posterior probability
-    beyond an end is right to 0.002 at level 0.95.
+    8,191 posterior points (32,749 where the tails are below 1.2 %): the posterior probability beyond an end is right
+    to 0.002 at level 0.95.
     """
-    return _law(posterior, X, power).interval(validate.level(level))
+    validate.level(level)
+    return ClassLaw(read(posterior, X, power)).interval(level)
 
 
-def probability_largest(posterior: CountPosterior, X: Any, power: float = 1.0) -> np.ndarray:
+def probability_largest(posterior: Posterior, X: Any, power: float = 1.0) -> np.ndarray:
     """Posterior probability that each class has the largest class probability, shape (n, K).
 
     A class that is most probable under nearly all parameters that the data allow can be named with confidence in the
@@ -120,10 +119,10 @@ def probability_largest(posterior: CountPosterior, X: Any, power: float = 1.0) -
 
     Parameters
     ----------
-    posterior : CountPosterior
-        Of the multinomial or the Bernoulli model.
+    posterior : Posterior
+        Of any event model; a Gaussian one needs a prior of mu and sigma2.
     X : array_like or scipy.sparse, shape (n, V)
-        Counts.
+        Counts, 0/1 over the cells of the categorical model, or measurements, where NaN is a missing cell.
     power : float
         Exponent of the likelihood.
 
@@ -135,11 +134,6 @@ def probability_largest(posterior: CountPosterior, X: Any, power: float = 1.0) -
     Raises
     ------
     ValueError
-        X does not fit the model.
+        X does not fit the model, or its parameters have no posterior.
     """
-    return _law(posterior, X, power).largest()
-
-
-def _law(posterior: CountPosterior, X: Any, power: float) -> ClassLaw:
-    refuse_unknown_event(posterior)
-    return ClassLaw(posterior, posterior._document(X), power)
+    return ClassLaw(read(posterior, X, power)).largest()

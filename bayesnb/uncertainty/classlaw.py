@@ -4,39 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.special import expit
 
-from bayesnb.events.base import CountPosterior
-from bayesnb.uncertainty.cumulants import Documents, difference_cumulants, score_cumulants, score_terms, tables
-from bayesnb.uncertainty.inversion import LogGammaSum
+from bayesnb.events.base import Posterior
+from bayesnb.uncertainty.counts import Counted
+from bayesnb.uncertainty.cumulants import Documents, alternating, theta_cumulant
+from bayesnb.uncertainty.inversion import Law
 from bayesnb.uncertainty.lattice import Scores, share_interval, share_largest
+from bayesnb.uncertainty.measured import Measured
 from bayesnb.uncertainty.quantiles import Terms, equal_tailed, probability_positive
 
-_SIGNS = np.array([-1.0, 1.0, -1.0, 1.0])  # (-1)^m of the cumulants of -s
+_READERS: dict[str, type[Documents]] = {
+    "multinomial": Counted, "bernoulli": Counted, "categorical": Counted, "gaussian": Measured
+}  # fmt: skip
+
+
+def read(posterior: Posterior, X: Any, power: float) -> Documents:
+    """Documents as the posterior reads them, with the laws of their scores.
+
+    Raises
+    ------
+    ValueError
+        X does not fit the model, or its parameters have no posterior, or the event model no law of log-odds here.
+    """
+    if posterior.event not in _READERS:
+        known = ", ".join(_READERS)
+        raise ValueError(f"event model {posterior.event!r} has no law of log-odds here; those of {known} have")
+    return _READERS[posterior.event](posterior, posterior._document(X), power)
 
 
 class ClassLaw:
-    """Class probabilities of documents as functions of theta and phi, which follow the posterior.
+    """Class probabilities of documents as functions of theta and the other parameters, which follow the posterior.
 
     Parameters
     ----------
-    posterior : CountPosterior
-        Of theta and phi.
-    X : csr_array, shape (n, V)
-        Counts as the event model reads them.
-    power : float
-        Exponent of the likelihood.
+    documents : Documents
+        With the laws of their class scores.
     """
 
-    def __init__(self, posterior: CountPosterior, X: sparse.csr_array, power: float) -> None:
-        self.posterior, self.power = posterior, power
-        self.documents = Documents(X, power)
-        self.shape = X.shape[0], posterior.statistics.n_classes
+    def __init__(self, documents: Documents) -> None:
+        self.documents = documents
+        posterior = documents.posterior
+        self.shape = documents.X.shape[0], posterior.statistics.n_classes
         # a class whose known probability is 0 has that probability whatever the document
-        self.live = np.flatnonzero(~np.isneginf(tables(posterior, 1).theta))
+        self.live = np.flatnonzero(~np.isneginf(theta_cumulant(posterior, 1)))
 
     def interval(self, level: float) -> np.ndarray:
         """Equal-tailed intervals, shape (n, K, 2)."""
@@ -75,23 +89,20 @@ class ClassLaw:
     @cached_property
     def _pair_cumulants(self) -> np.ndarray:
         a, b = self._two
-        return difference_cumulants(self.posterior, self.documents, a, b, 4)
+        return self.documents.difference_cumulants(a, b, self.documents.orders)
 
     def _pair_terms(self, a: int, b: int, among: np.ndarray | None = None) -> Terms:
-        def terms(rows: np.ndarray) -> LogGammaSum:
-            return self._terms(rows if among is None else among[rows], a, b)
+        def terms(rows: np.ndarray) -> Law:
+            return self.documents.terms(rows if among is None else among[rows], a, b)
 
         return terms
-
-    def _terms(self, rows: np.ndarray, a: int, b: int | None = None) -> LogGammaSum:
-        return score_terms(self.posterior, self.documents.X[rows], a, b, self.power)
 
     # --- more -----------------------------------------------------------------------------------------------
 
     @cached_property
     def _scores(self) -> Scores:
-        cumulants = score_cumulants(self.posterior, self.documents)[:, :, self.live]
-        return Scores(cumulants, lambda rows, k: self._terms(rows, int(self.live[k])))
+        cumulants = self.documents.score_cumulants(self.documents.orders)[:, :, self.live]
+        return Scores(cumulants, lambda rows, k: self.documents.terms(rows, int(self.live[k])))
 
     def _several_intervals(self, result: np.ndarray, level: float) -> None:
         scores = self._scores
@@ -126,4 +137,4 @@ def _groups(rival: np.ndarray, chosen: np.ndarray) -> Iterator[tuple[np.ndarray,
 
 
 def _difference(cumulants: np.ndarray, a: int, b: int) -> np.ndarray:
-    return cumulants[:, :, a] + _SIGNS * cumulants[:, :, b]
+    return cumulants[:, :, a] + alternating(cumulants.shape[1]) * cumulants[:, :, b]

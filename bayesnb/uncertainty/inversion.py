@@ -1,7 +1,8 @@
-"""Quantiles and tail probabilities of sums of log-gamma variates, from their exact transform.
+"""Quantiles and tail probabilities of document log-odds, from their exact transform.
 
 A document's log-odds over p(theta, phi | D) is a signed sum of logarithms of gamma variates. Its cumulant
-generating function is K(s) = sum_i w_i [log Gamma(c_i + s x_i) - log Gamma(c_i)], and its upper tail
+generating function is K(s) = sum_i w_i [log Gamma(c_i + s x_i) - log Gamma(c_i)] (measurements add terms of their own,
+see `bayesnb.uncertainty.normalsum`), and its upper tail
 
     P(L > q) = 1/pi integral_0^inf Re[exp(K(s) - s q) / s] dt,   s = s0 + i t,   0 < s0 < s_max,
 
@@ -12,7 +13,9 @@ tail is the upper tail of -L.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol, Self
 
 import numpy as np
 from scipy import sparse, special
@@ -21,6 +24,27 @@ _DIGITS = 18.0  # the first alias of the midpoint rule is exp(-18) = 1.5e-8 of t
 _BLOCK = 32
 _MOST_NODES = 8192
 _ROWS = 512
+_CHERNOFF = np.array([1.5, 2.0, 2.9, 5.0, 9.0])  # at least two of them below the pole, in units of the tilt
+
+Transform = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+class Law(Protocol):
+    """Independent random variables, one a row, known by their cumulant generating function."""
+
+    def __len__(self) -> int: ...
+
+    def negated(self) -> Self:
+        """The variables with their sign turned."""
+
+    def take(self, rows: np.ndarray) -> Self:
+        """Some of the rows, in that order."""
+
+    def pole(self) -> np.ndarray:
+        """First pole of the transform at s > 0, shape (n,); infinite where there is none."""
+
+    def transform(self) -> Transform:
+        """What evaluates K(s) - s centre at any s, (nodes,) and (n,) -> (n, nodes); called after `take`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,18 +138,27 @@ def complex_rise(a: np.ndarray, n: np.ndarray) -> np.ndarray:
     result[~large] = special.loggamma(end[~large]) - special.gammaln(a[~large])
     a, n, end = a[large], n[large], end[large]
     u, v = n.real / a, n.imag / a
-    log_ratio = 0.5 * np.log1p(u * (2 + u) + v * v) + 1j * np.arctan2(v, 1 + u)
+    log_ratio = _log1p(u, v)
     tail = 1 / end**3 - 1 / a**3  # the next term, z^-5/1260, is below 3e-12 from 50 on
     result[large] = (a - 0.5) * log_ratio + n * (np.log(a) + log_ratio - 1) - n / (12 * a * end) - tail / 360
     return result
 
 
-def upper_quantile(total: LogGammaSum, tail: float, start: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
+def complex_log1p(z: np.ndarray) -> np.ndarray:
+    """Log(1 + z) of complex z, right also where z is small."""
+    return _log1p(z.real, z.imag)
+
+
+def _log1p(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return 0.5 * np.log1p(x * (2 + x) + y * y) + 1j * np.arctan2(y, 1 + x)
+
+
+def upper_quantile(total: Law, tail: float, start: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
     """Point q of each row with P(L > q) = tail, shape (n,).
 
     Parameters
     ----------
-    total : LogGammaSum
+    total : Law
         The sums, none of variance 0.
     tail : float
         Probability above the point.
@@ -142,7 +175,7 @@ def upper_quantile(total: LogGammaSum, tail: float, start: np.ndarray, mean: np.
     return result
 
 
-def upper_deviations(total: LogGammaSum, tails: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
+def upper_deviations(total: Law, tails: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
     """Many points q of each row with P(L > q) = tail, less the mean, shape (n, tails); right to 0.3 % of the tail.
 
     Tails from 1/2 down to 1e-5: tabulated every twentieth of a standard deviation and interpolated in the normal score.
@@ -154,7 +187,7 @@ def upper_deviations(total: LogGammaSum, tails: np.ndarray, mean: np.ndarray, sd
     return result
 
 
-def upper_tail(total: LogGammaSum, point: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
+def upper_tail(total: Law, point: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
     """P(L > point) of each row, shape (n,); best where the point lies above the mean."""
     z = np.minimum((point - mean) / sd, 30.0)
     result = np.empty(len(total))
@@ -163,18 +196,38 @@ def upper_tail(total: LogGammaSum, point: np.ndarray, mean: np.ndarray, sd: np.n
     return result
 
 
-def _lines(total: LogGammaSum, z: np.ndarray, depth: np.ndarray, mean: np.ndarray, sd: np.ndarray):
+def _lines(total: Law, z: np.ndarray, depth: np.ndarray, mean: np.ndarray, sd: np.ndarray):
     """Rows that may share a line of integration, and what was integrated along it."""
-    tilt = np.minimum(np.maximum(z, 0.7) / sd, total.pole() / 2)
+    edge = total.pole()
+    tilt = np.minimum(np.maximum(z, 0.7) / sd, edge / 3)
     # rounded to powers of sqrt 2, so that many rows share their nodes
     step = np.floor(2 * np.log2(tilt))
-    depth = np.ceil(depth / 4) * 4
+    depth = np.ceil(depth / 4) * 4 + _DIGITS
     keys, group = np.unique(np.stack([step, depth, np.floor(np.log2(sd))]), axis=1, return_inverse=True)
     for g, key in enumerate(keys.T):
-        members = np.flatnonzero(group == g)
-        s0 = 2 ** (key[0] / 2)
+        members, s0 = np.flatnonzero(group == g), 2 ** (key[0] / 2)
         for rows in np.split(members, np.arange(_ROWS, len(members), _ROWS)):
-            yield rows, _Line.through(total.take(rows).transform(), s0, 2 * np.pi * s0 / (key[1] + _DIGITS), mean[rows])
+            transform = total.take(rows).transform()
+            below = np.minimum(z[rows], 0) * sd[rows]
+            period = _period(transform, s0, key[1], mean[rows] + below, edge[rows])
+            for one in np.unique(period):
+                some = rows[period == one]
+                own = transform if len(some) == len(rows) else total.take(some).transform()
+                yield some, _Line.through(own, s0, 2 * np.pi / one, mean[some])
+
+
+def _period(transform: Transform, s0: float, depth: float, least: np.ndarray, edge: np.ndarray) -> np.ndarray:
+    """Distance y of the midpoint rule's aliases from points of at least `least`, so that both are below exp(-depth).
+
+    The rule with step 2 pi/y adds exp(-s0 y) P(L > q - y) and exp(s0 y) P(L > q + y), of which Chernoff's bound is
+    exp(K(s) - s q - (s - s0) y) for any s between s0 and the pole.
+    """
+    s = s0 * _CHERNOFF
+    with np.errstate(all="ignore"):
+        bound = (transform(s.astype(complex), least).real + depth) / (s - s0)
+    bound = np.where(s < edge[:, None], bound, np.inf).min(axis=1)
+    shortest = depth / s0
+    return shortest * 2 ** np.maximum(np.ceil(2 * np.log2(np.maximum(bound / shortest, 1.0))) / 2, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +238,7 @@ class _Line:
     value: np.ndarray
 
     @classmethod
-    def through(cls, transform: _Transform, s0: float, h: float, centre: np.ndarray) -> _Line:
+    def through(cls, transform: Transform, s0: float, h: float, centre: np.ndarray) -> _Line:
         nodes, values, largest = [], [], None
         for first in range(0, _MOST_NODES, _BLOCK):
             s = s0 + 1j * h * (first + 0.5 + np.arange(_BLOCK))

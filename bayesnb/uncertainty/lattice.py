@@ -14,19 +14,19 @@ from functools import cache
 import numpy as np
 from scipy import special
 
-from bayesnb.uncertainty.inversion import LogGammaSum, upper_deviations
-from bayesnb.uncertainty.quantiles import shapes, standardised, trusted
+from bayesnb.uncertainty.inversion import Law, upper_deviations
+from bayesnb.uncertainty.quantiles import departure, shapes, standardised, trusted
 
-_GENERATORS = {2039: 1487, 8191: 1604, 32749: 23895}
+_GENERATORS = {8191: 1604, 32749: 23895}
 _CELLS = 4_000_000  # doubles held at once
 _NODES = 17
 _REACH = 4.2  # the outermost of 32,749 points is at 4.17
 
-ScoreTerms = Callable[[np.ndarray, int], LogGammaSum]
+ScoreTerms = Callable[[np.ndarray, int], Law]
 
 
 def points_for(tail: float) -> int:
-    """Lattice points so that some hundred lie beyond a quantile, up to 32,749."""
+    """Lattice points so that some hundred lie beyond a quantile, from 8,191 up to 32,749."""
     return next((n for n in _GENERATORS if n * tail >= 100), max(_GENERATORS))
 
 
@@ -63,7 +63,7 @@ class Scores:
 
     Parameters
     ----------
-    cumulants : ndarray, shape (n, 4, K)
+    cumulants : ndarray, shape (n, orders, K)
         Of the scores.
     terms : callable
         ``terms(rows, k)`` is the exact law of the scores of class k.
@@ -76,7 +76,7 @@ class Scores:
         self.g1, self.g2 = standardised(cumulants)
         self.rank = np.argsort(-self.mean, axis=1, kind="stable")
         # the bulk decides: beyond 2 sd the map may be less exact
-        self.plain = trusted(2.0, self.g1, self.g2) | (self.sd == 0)
+        self.plain = trusted(2.0, departure(cumulants)) | (self.sd == 0)
 
     def rivals(self) -> tuple[np.ndarray, np.ndarray]:
         """Strongest rival of each class, and whether it is the only one that counts: two arrays (n, K).

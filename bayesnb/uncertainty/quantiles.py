@@ -7,13 +7,14 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
-from bayesnb.uncertainty.inversion import LogGammaSum, upper_quantile, upper_tail
+from bayesnb.uncertainty.inversion import Law, upper_quantile, upper_tail
 
 _TOLERANCE = 0.03
 _ABSOLUTE = 0.001
 _FAR = 6.0
+_ROWS = 8192
 
-Terms = Callable[[np.ndarray], LogGammaSum]
+Terms = Callable[[np.ndarray], Law]
 
 
 def standardised(cumulants: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -21,6 +22,20 @@ def standardised(cumulants: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     variance = cumulants[:, 1]
     safe = np.where(variance > 0, variance, 1.0)
     return cumulants[:, 2] / (safe * np.sqrt(safe)), cumulants[:, 3] / (safe * safe)
+
+
+def departure(cumulants: np.ndarray) -> np.ndarray:
+    """How far a law is from normal: the largest |g_r|^(1/r), with g_r the standardised cumulant of order r + 2.
+
+    Parameters
+    ----------
+    cumulants : ndarray, shape (n, orders, ...)
+        At least four; more see more.
+    """
+    variance = cumulants[:, 1]
+    sd = np.sqrt(np.where(variance > 0, variance, 1.0))
+    parts = [np.abs(cumulants[:, r + 1] / sd ** (r + 2)) ** (1 / r) for r in range(1, cumulants.shape[1] - 1)]
+    return np.max(parts, axis=0)
 
 
 def cornish_fisher(z: float | np.ndarray, g1: np.ndarray, g2: np.ndarray) -> np.ndarray:
@@ -37,16 +52,22 @@ def shapes(z: float | np.ndarray) -> tuple:
     return (z * z - 1) / 6, z * (z * z - 3) / 24, -z * (2 * z * z - 5) / 36
 
 
-def trusted(z: float | np.ndarray, g1: np.ndarray, g2: np.ndarray) -> np.ndarray:
-    """Whether the probability beyond the Cornish-Fisher quantile at z is right to 3 % of itself and to 0.001.
-
-    The first terms left out are of third order in m = max(|g1|, sqrt |g2|). Against the exact transform, over 1,600
-    documents of both event models with concentrations from 0.1 to thousands and z from 0.7 to 4.3, the relative
-    error stayed below m^3 times the bracket.
-    """
-    m = np.maximum(np.abs(g1), np.sqrt(np.abs(g2)))
-    error = m**3 * (0.05 + 0.02 * z**4 * (1 + z * z / 10))
+def trusted(z: float | np.ndarray, m: np.ndarray) -> np.ndarray:
+    """Whether the probability beyond the Cornish-Fisher quantile at z is right to 3 % of itself and to 0.001."""
+    error = relative_error(z, m)
     return (error <= _TOLERANCE) & (error * special.ndtr(-np.abs(z)) <= _ABSOLUTE)
+
+
+def relative_error(z: float | np.ndarray, m: np.ndarray) -> np.ndarray:
+    """How wrong the probability beyond the Cornish-Fisher quantile at z may be, as a share of itself.
+
+    The first terms left out are of third order in m, the `departure`. Against the exact transform, over 1,600
+    documents of counts with concentrations from 0.1 to thousands and z from 0.7 to 4.3, with m of four cumulants, the
+    error stayed below m^3 times the bracket. So it did over 1,500 documents of 1 to 19 measurements with
+    alpha from 0.5 to thousands, where m is of six cumulants: in a sum of their scores the third may all but vanish
+    while the fifth does not.
+    """
+    return m**3 * (0.05 + 0.02 * z**4 * (1 + z * z / 10))
 
 
 def equal_tailed(cumulants: np.ndarray, terms: Terms, level: float) -> tuple[np.ndarray, np.ndarray]:
@@ -54,8 +75,8 @@ def equal_tailed(cumulants: np.ndarray, terms: Terms, level: float) -> tuple[np.
 
     Parameters
     ----------
-    cumulants : ndarray, shape (n, 4)
-        Of the log-odds.
+    cumulants : ndarray, shape (n, orders)
+        Of the log-odds, at least four.
     terms : callable
         Gives the exact law of the rows asked for.
     level : float
@@ -66,11 +87,11 @@ def equal_tailed(cumulants: np.ndarray, terms: Terms, level: float) -> tuple[np.
     g1, g2 = standardised(cumulants)
     mean, sd = cumulants[:, 0], np.sqrt(np.maximum(cumulants[:, 1], 0))
     low, high = mean + sd * cornish_fisher(-z, g1, g2), mean + sd * cornish_fisher(z, g1, g2)
-    rows = np.flatnonzero((sd > 0) & ~trusted(z, g1, g2))
-    if len(rows):
-        law, centre, scale = terms(rows), mean[rows], sd[rows]
-        high[rows] = upper_quantile(law, tail, high[rows], centre, scale)
-        low[rows] = -upper_quantile(law.negated(), tail, -low[rows], -centre, scale)
+    rows = np.flatnonzero((sd > 0) & ~trusted(z, departure(cumulants)))
+    for part in _some(rows):
+        law, centre, scale = terms(part), mean[part], sd[part]
+        high[part] = upper_quantile(law, tail, high[part], centre, scale)
+        low[part] = -upper_quantile(law.negated(), tail, -low[part], -centre, scale)
     # two medians found apart may differ by rounding
     return np.minimum(low, high), np.maximum(low, high)
 
@@ -84,13 +105,18 @@ def probability_positive(cumulants: np.ndarray, terms: Terms) -> tuple[np.ndarra
         y = np.where(flat, np.where(mean >= 0, -np.inf, np.inf), -mean / sd)
     z = _normal_point(y, g1, g2)
     above, below = special.ndtr(-z), special.ndtr(z)
-    rows = np.flatnonzero(~flat & ~trusted(np.minimum(np.abs(z), 3.3), g1, g2))
-    if len(rows):
-        above[rows], below[rows] = _exact_positive(terms(rows), mean[rows], sd[rows])
+    rows = np.flatnonzero(~flat & ~trusted(np.minimum(np.abs(z), 3.3), departure(cumulants)))
+    for part in _some(rows):
+        above[part], below[part] = _exact_positive(terms(part), mean[part], sd[part])
     return above, below
 
 
-def _exact_positive(law: LogGammaSum, mean: np.ndarray, sd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _some(rows: np.ndarray) -> list[np.ndarray]:
+    """Rows in parts, whose terms fit into memory."""
+    return np.split(rows, np.arange(_ROWS, len(rows), _ROWS)) if len(rows) else []
+
+
+def _exact_positive(law: Law, mean: np.ndarray, sd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     above, below = np.empty(len(mean)), np.empty(len(mean))
     # the tail away from the mean is the small one, and keeps its digits
     up = mean < 0

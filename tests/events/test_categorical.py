@@ -114,6 +114,25 @@ def test_evidence_is_the_sum_of_one_step_ahead_predictives_in_any_order(case):
     assert fsum(steps) == pytest.approx(posterior(codes, y, sizes, k, a, c).log_evidence(), rel=1e-11, abs=1e-11)
 
 
+@pytest.mark.parametrize("a", [0.125, 1.0, 3.0])
+def test_evidence_of_huge_counts_keeps_its_digits(a):
+    """Counts near 1e15 beside single ones, where the evidence is of some tens of nats, against mpmath at 60 digits."""
+    n = np.array([[1e15, 3.0, 0.0, 0.0, 7e14, 0], [2.0, 1.0, 4.0, 1e15, 6.0, 1.0]])
+    block = np.array([0, 0, 0, 1, 1, 2])
+    totals = Statistics([2e15, 2e15], n, block)
+    theta = ClassPrior(known=np.array([0.5, 0.5]))
+    found = Posterior(Prior(theta, np.full(n.shape, a), block), totals)._log_evidence()
+    with mpmath.workdps(60):
+        expected = mpmath.mpf(0)
+        for row in n:
+            for j in range(3):
+                counts = [mpmath.mpf(c) for c in row[block == j]]
+                expected += mpmath.fsum(mpmath.loggamma(a + c) - mpmath.loggamma(a) for c in counts)
+                expected -= mpmath.loggamma(a * len(counts) + sum(counts)) - mpmath.loggamma(a * len(counts))
+    # 1e-12 is what log_dirichlet_step promises
+    assert found == pytest.approx(float(expected), rel=1e-12)
+
+
 @pytest.mark.parametrize("a", [Fraction(1), Fraction(1, 2), Fraction(7, 64)])
 def test_evidence_is_the_exact_product_of_fractions(a):
     rng = np.random.default_rng(9)
