@@ -1,13 +1,15 @@
-"""How good are class probabilities: errors, log loss, Brier score, calibration error, confusion."""
+"""How good are class probabilities: errors, log loss, Brier score, calibration; and whether documents have changed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 
 from bayesnb.model import class_codes
+
+BINS = 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +49,24 @@ class Evaluation:
         """Share of documents that were misjudged."""
         return self.errors / self.documents
 
+    @property
+    def bins(self) -> list[dict[str, Any]]:
+        """The reliability table row by row: lower, upper, documents, confidence, accuracy (None in an empty bin).
+
+        A bin holds the documents whose top label has lower <= probability < upper, the last one also probability 1.
+        """
+        ends = np.linspace(0, 1, len(self.reliability) + 1).tolist()
+        return [
+            {
+                "lower": lower,
+                "upper": upper,
+                "documents": int(n),
+                "confidence": float(confidence) if n else None,
+                "accuracy": float(accuracy) if n else None,
+            }
+            for lower, upper, (n, confidence, accuracy) in zip(ends, ends[1:], self.reliability, strict=False)
+        ]
+
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and lists, fit for JSON; an infinite log loss is None."""
         return {
@@ -58,10 +78,11 @@ class Evaluation:
             "ece": self.ece,
             "classes": self.classes.tolist(),
             "confusion": self.confusion.tolist(),
+            "reliability": self.bins,
         }
 
 
-def evaluate(y: np.ndarray, log_probabilities: np.ndarray, classes: np.ndarray, bins: int = 15) -> Evaluation:
+def evaluate(y: np.ndarray, log_probabilities: np.ndarray, classes: np.ndarray, bins: int = BINS) -> Evaluation:
     """Score class probabilities against true labels.
 
     Parameters
@@ -110,3 +131,58 @@ def reliability_table(confidence: np.ndarray, right: np.ndarray, bins: int) -> n
         mean = np.bincount(which, confidence, bins) / n
         accuracy = np.bincount(which, right, bins) / n
     return np.column_stack([n, mean, accuracy])
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How well documents fit the model, whatever their class: sums, which add up over batches.
+
+    Documents that come to use other tokens have more that the model does not know, and a lower probability under it.
+    No labels are needed. To see a change, compare with the same numbers of documents as they were when it learnt.
+
+    Attributes
+    ----------
+    documents : int
+        Documents looked at.
+    tokens, known_tokens : float
+        All their tokens, and those that the model has learnt.
+    terms : float
+        Factors of p(x | k): known tokens as the event model counts them, or columns times documents for the Bernoulli
+        model, where absence counts too.
+    log_px : float
+        Sum of log P(x) = log sum_k theta_k p(x | k), nats, of the known tokens and untempered, whatever the power.
+    """
+
+    documents: int = 0
+    tokens: float = 0.0
+    known_tokens: float = 0.0
+    terms: float = 0.0
+    log_px: float = 0.0
+
+    def __add__(self, other: Drift) -> Self:
+        return type(self)(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+
+    @property
+    def unknown_token_share(self) -> float:
+        """Share of the tokens that the model has not learnt; 0 where there is no token."""
+        return 1 - self.known_tokens / self.tokens if self.tokens else 0.0
+
+    @property
+    def log_px_per_document(self) -> float | None:
+        """Mean log P(x); None without documents."""
+        return self.log_px / self.documents if self.documents else None
+
+    @property
+    def log_px_per_token(self) -> float | None:
+        """Mean log P(x) for each of `terms`, which long and short documents share; None without one."""
+        return self.log_px / self.terms if self.terms else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain numbers, fit for JSON."""
+        return {
+            "tokens": self.tokens,
+            "known_tokens": self.known_tokens,
+            "unknown_token_share": self.unknown_token_share,
+            "log_px_per_document": self.log_px_per_document,
+            "log_px_per_token": self.log_px_per_token,
+        }

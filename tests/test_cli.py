@@ -68,7 +68,8 @@ def test_score_gives_a_row_per_document_equal_to_the_library(model, capsys):
 
 def test_score_writes_csv_into_a_pipe_and_a_file(model, capsys):
     _, out, _ = run(["score", model, "mail/ham"], capsys)
-    assert out.splitlines()[0] == "id,label,probability,lower,upper,known_tokens,tokens" and len(out.splitlines()) == 4
+    columns = "id,label,probability,lower,upper,known_tokens,tokens,log_px,fingerprint"
+    assert out.splitlines()[0] == columns and len(out.splitlines()) == 4
     status, said, _ = run(["score", model, "mail/ham", "-o", "rows.csv"], capsys)
     assert status == 0 and Path("rows.csv").read_text() == out and "rows.csv" in said
 
@@ -83,6 +84,11 @@ def test_evaluate_reports_errors_and_calibration(model, capsys):
     assert found["log_loss"] == pytest.approx(-np.log(p).mean()) and found["brier"] == pytest.approx(
         2 * ((1 - p) ** 2).mean()
     )
+    bins = found["reliability"]
+    assert len(bins) == 15 and sum(row["documents"] for row in bins) == 6 and bins[0]["confidence"] is None
+    assert found["ece"] == pytest.approx(1 - p.mean())  # every answer is right
+    status, out, _ = run(["evaluate", model, "mail"], capsys)
+    assert "share right" in out and "mean log P(x)" in out and all(len(line) <= 80 for line in out.splitlines())
 
 
 def test_compare_finds_map_and_laplace_equal(mail, capsys):
@@ -114,7 +120,10 @@ def test_inspect_reads_the_header(model, capsys):
     assert run(["inspect", model], capsys)[0] == 0
 
 
-@pytest.mark.parametrize("command", ["fit", "score", "evaluate", "compare", "ratios", "sample", "inspect", "demo"])
+COMMANDS = ["fit", "score", "evaluate", "select", "compare", "ratios", "sample", "inspect", "demo"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_and_takes_json(command, capsys):
     status, out, _ = run([command, "--help"], capsys)
     assert status == 0 and "--json" in out
@@ -136,6 +145,20 @@ BAD = [
     (["score", "m.model", "nowhere"], "nowhere"),
     (["score", "m.model", "mail/ham", "--level", "1.5"], "1.5"),
     (["score", "mail/ham/0.txt", "mail/ham"], "0.txt"),
+    (["score", "m.model", "mail/ham", "--abstain", "1"], "--abstain"),
+    (["score", "m.model", "mail/ham", "--threshold", "spam=1.5"], "spam=1.5"),
+    (["score", "m.model", "mail/ham", "--threshold", "eggs=.5"], "eggs"),
+    (["score", "m.model", "mail/ham", "--threshold", ".5", "--threshold", ".6"], "every class has one already"),
+    (["score", "m.model", "mail/ham", "--on-error", "stop"], "--on-error is fail or skip, got 'stop'"),
+    (["score", "m.model", "mail/ham", "--summary", "no/such"], "no/such"),
+    (["score", "m.model", "-", "mail/ham"], "stands alone"),
+    (["score", "m.model", "-", "--format", "csv"], "--format lines or ndjson, not csv"),
+    (["score", "m.model", "-", "--encoding", "utf-16"], "line by line"),
+    (["evaluate", "m.model", "-"], "standard input"),
+    (["fit", "mail", "-o", "x", "--power", "0"], "--power"),
+    (["fit", "mail", "-o", "x", "--power", "high"], "--power must be a number above 0, or auto; got 'high'"),
+    (["select", "spam=mail/spam"], "all documents are of class 'spam'"),
+    (["select", "mail", "-o", "no/such/x"], "no/such"),
     (["evaluate", "m.model", "eggs=mail/ham"], "eggs"),
     (["ratios", "m.model", "--classes", "spam", "eggs"], "eggs"),
     (["ratios", "m.model", "--level", "0"], "level"),
@@ -156,7 +179,8 @@ def test_bad_input_is_one_line_that_names_it_status_two_and_nothing_written(mode
     before = sorted(os.listdir("."))
     status, out, err = run(arguments, capsys)
     assert status == 2 and out == ""
-    lines = [line for line in err.splitlines() if not line.startswith("bayesnb: left out")]
+    remarks = ("bayesnb: left out", "bayesnb: there is one class only")
+    lines = [line for line in err.splitlines() if not line.startswith(remarks)]
     assert len(lines) == 1 and named in lines[0] and lines[0].startswith("bayesnb: ")
     assert sorted(os.listdir(".")) == before
 

@@ -13,7 +13,7 @@ import pytest
 
 import bayesnb
 from bayesnb import atomic
-from bayesnb.cli import inputs, main, output
+from bayesnb.cli import fitting, main, output
 from bayesnb.cli.wording import in_shell_words
 from tests import test_cli
 from tests.test_cli import HAM, run, strict_json
@@ -200,7 +200,7 @@ def test_a_label_may_hold_an_equals_sign(mail, capsys):
     Path("mail/spam").rename("x=y")
     status, _, _ = run(["fit", "a=b=x=y", "ham=mail/ham", "-o", "e.model", "--class-prior", "a=b=.25,ham=.75"], capsys)
     assert status == 0 and bayesnb.load("e.model").classes_.tolist() == ["a=b", "ham"]
-    assert inputs.settings_from("multinomial", 1, None, "a=b=.25,ham=.75", "map", False)["class_prior"]["a=b"] == 0.25
+    assert fitting.class_prior_from("a=b=.25,ham=.75") == {"a=b": 0.25, "ham": 0.75}
 
 
 SHELL = [
@@ -256,3 +256,28 @@ def test_an_ignored_ctrl_c_stays_ignored():
     )
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.splitlines()[-1] == str(signal.SIG_IGN)
+
+
+@pytest.mark.parametrize(
+    ("words", "at", "offered"),
+    [
+        ("bayesnb s", 1, {"score", "select", "sample"}),
+        ("bayesnb fit --po", 2, {"--power"}),
+        ("bayesnb fit --event b", 3, {"bernoulli"}),
+        ("bayesnb fit --prior empirical", 3, {"empirical", "empirical-background"}),
+        ("bayesnb score --on-error ", 3, {"fail", "skip"}),
+    ],
+)
+def test_a_shell_completes_commands_options_and_values(words, at, offered):
+    asked = {"_BAYESNB_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(at)}
+    done = subprocess.run(["bayesnb"], env=os.environ | asked, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "") and set(done.stdout.split()) == offered
+
+
+def test_completion_is_shown_and_installed_on_request(tmp_path):
+    home = os.environ | {"HOME": str(tmp_path), "SHELL": "/bin/bash"}
+    shown = subprocess.run(["bash", "-c", "bayesnb --show-completion; true"], env=home, capture_output=True, text=True)
+    assert "complete -o default -F _bayesnb_completion bayesnb" in shown.stdout and shown.stderr == ""
+    command = ["bash", "-c", "bayesnb --install-completion; true"]
+    done = subprocess.run(command, env=home, capture_output=True, text=True)
+    assert done.stderr == "" and any("bayesnb" in path.name for path in tmp_path.rglob("*"))

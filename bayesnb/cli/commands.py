@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from typer.exceptions import Exit, TyperException
 
-from bayesnb.cli import demo, draws, learn, output, use, verify
+from bayesnb.cli import choosing, demo, draws, learn, output, scoring, use, verify
 from bayesnb.cli.wording import in_shell_words
 
 app = typer.Typer(
@@ -25,16 +25,17 @@ app = typer.Typer(
 _SUMMARIES: dict[Any, str] = {  # whole in the list of commands, where a first sentence would be cut off
     demo.demo: "Do the whole job on two built-in corpora.",
     learn.fit: "Fit a model on labelled documents.",
-    use.score: "Score documents, with credible intervals.",
+    scoring.score: "Score documents, with credible intervals.",
     use.evaluate: "Score labelled documents; report errors and calibration.",
+    choosing.select: "Rank event models, priors and estimates.",
     learn.compare: "Show MLE, Laplace, MAP and mean side by side.",
-    use.ratios: "Rank the tokens that tell two classes apart.",
+    use.ratios: "Rank the tokens that tell classes apart.",
     draws.sample: "Sample with PyMC and check against the closed form.",
     verify.verify: "Check that models and closed forms agree.",
     use.inspect: "Show what a model file holds.",
 }
 for command, summary in _SUMMARIES.items():
-    app.command(short_help=summary)(command)
+    app.command(short_help=summary, cls=use.OneLabelOrTwo if command is use.ratios else None)(command)
 
 
 def _version(asked: bool) -> None:
@@ -88,8 +89,8 @@ def _status_of(error: BaseException, debug: bool) -> int:
     if isinstance(error, OSError) and error.filename == output.STDOUT:
         _give_up_stdout()
     if isinstance(error, ValueError | OSError):
-        return _fail(2, _one_line(error))
-    return _fail(3, f"internal error, {type(error).__name__}: {_one_line(error)}", "; please report it (--debug)")
+        return _fail(2, output.one_line(error))
+    return _fail(3, f"internal error, {type(error).__name__}: {output.one_line(error)}", "; please report it (--debug)")
 
 
 def _reader_left(error: BaseException) -> bool:
@@ -108,9 +109,3 @@ def _give_up_stdout() -> None:
 def _fail(status: int, message: str, hint: str = "") -> int:
     output.note(" ".join(in_shell_words(message).split()) + hint)
     return status
-
-
-def _one_line(error: Any) -> str:
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename}: {error.strerror}"
-    return str(error) or type(error).__name__

@@ -52,7 +52,7 @@ def _toy_spam(out: Path, seed: int) -> tuple[dict[str, Any], list[Any]]:
     clf = TextClassifier(tokens="space").fit(corpus.texts, corpus.y)
     output.say("== 1. Five toy mails: spam or ham ==")
     output.say()
-    say_fit(describe_fit(clf))
+    say_fit(describe_fit(clf.posterior_, clf._fitted))
     return _same_for_both("toy_spam", clf, corpus, ("spam", "ham"), out, seed)
 
 
@@ -67,7 +67,7 @@ def _federalist(out: Path, seed: int) -> tuple[dict[str, Any], list[Any]]:
     output.say("== 2. The Federalist Papers: who wrote the twelve that Hamilton and Madison both claimed? ==")
     output.say()
     clf = _fit_papers(papers, np.isin(papers.y, _PAIR))
-    say_fit(describe_fit(clf))
+    say_fit(describe_fit(clf.posterior_, clf._fitted))
     found, sections = _same_for_both("federalist", clf, papers, _PAIR, out, seed)
     numbers = [papers.ids[i] for i in np.flatnonzero(disputed)]
     verdict, section = _disputed(clf, papers.X[disputed], numbers, out)
@@ -119,7 +119,7 @@ def _same_for_both(
     heading = {"toy_spam": "Five toy mails", "federalist": "The Federalist"}[name]
     sections = [replace(section, title=f"{heading}: {section.title}") for section in sections]
     found = {
-        "fit": describe_fit(clf),
+        "fit": describe_fit(clf.posterior_, clf._fitted),
         "map_minus_laplace": gap,
         "agreement": {"passed": agreement.passed, "max_z": agreement.max_z, "threshold": agreement.threshold},
         "ratios": ratios.reset_index().to_dict("records"),

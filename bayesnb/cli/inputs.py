@@ -1,23 +1,28 @@
-"""From words on the command line to corpora, settings and labels."""
+"""From words on the command line to corpora and labels."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from bayesnb.cli import output
 
 if TYPE_CHECKING:  # what takes time to import is imported where it is used: --help needs none of it
     import numpy as np
 
     from bayesnb.corpus.records import Corpus
-    from bayesnb.estimators import PosteriorClassifier
-    from bayesnb.model import Settings, State
-    from bayesnb.storage import Model
+    from bayesnb.scorer import Scorer
 
-EVENTS = ("multinomial", "bernoulli")
 QUOTING = ("minimal", "none")
+FORMATS = ("folders", "files", "document", "lines", "csv", "tsv", "parquet", "ndjson", "cs229", "svmlight")
+TOKENS = ("words", "whitespace", "space")
+STDIN = "-"
+_ROW = re.compile(r"(?<![\w'\"])row (\d+)\b")
 
 
 @dataclass(frozen=True)
@@ -30,10 +35,12 @@ class Reading:
     encoding: str = "utf-8"
     quoting: str = "minimal"
     header: bool = True
+    _noted: set[str] = field(default_factory=set, init=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.quoting not in QUOTING:
-            raise ValueError(f"--quoting is {' or '.join(QUOTING)}, got {self.quoting!r}")
+        choice("--quoting", self.quoting, QUOTING)
+        if self.format is not None:
+            choice("--format", self.format, FORMATS)
         try:
             codecs.lookup(self.encoding)
         except LookupError:
@@ -44,17 +51,24 @@ class Reading:
         return {"text": self.text, "encoding": self.encoding, "quoting": self.quoting, "header": self.header}
 
     def labelled(self, paths: Sequence[str]) -> Corpus:
-        """Labelled documents from PATH or LABEL=PATH arguments, joined.
+        """Labelled documents from PATH or LABEL=PATH arguments, joined; columns that were guessed are remarked on.
 
         Raises
         ------
         ValueError
             Bad input, both kinds of argument at once, or files that do not fit together.
         """
+        corpus = self._labelled(paths)
+        self._note_guessed(corpus.columns)
+        return corpus
+
+    def _labelled(self, paths: Sequence[str]) -> Corpus:
         from bayesnb.cli.joining import joined
         from bayesnb.corpus.readers import read_corpus
         from bayesnb.corpus.records import CorpusError
 
+        if STDIN in paths:
+            raise CorpusError("standard input can be scored, but not learnt from: write it to a file first")
         pairs = [_label_and_path(argument) for argument in paths]
         options = self._table | {"format": self.format}
         if all(label is None for label, _ in pairs):
@@ -71,104 +85,20 @@ class Reading:
         from bayesnb.corpus.readers import read_documents
 
         nested = self.format is None and _holds_only_folders(Path(path))
-        return read_documents(path, format="folders" if nested else self.format, **self._table)
+        corpus = read_documents(path, format="folders" if nested else self.format, **self._table)
+        self._note_guessed({role: name for role, name in corpus.columns.items() if role == "text"})
+        return corpus
+
+    def _note_guessed(self, columns: dict[str, str]) -> None:
+        """One remark on the columns that nobody named."""
+        guessed = {role: name for role, name in columns.items() if getattr(self, role) is None}
+        found = ", ".join(f"{role} in column {name!r}" for role, name in guessed.items())
+        if found and found not in self._noted:
+            self._noted.add(found)
+            output.note(f"guessed: {found}; if not so, give {' and '.join(f'--{role}' for role in guessed)}")
 
 
-def settings_from(
-    event: str, alpha: float, prior: str | None, class_prior: str | None, estimate: str, binary: bool
-) -> dict[str, Any]:
-    """Estimator arguments from options, judged before any file is read.
-
-    Raises
-    ------
-    ValueError
-        An option has no such value.
-    """
-    from bayesnb.events import empirical, priors
-    from bayesnb.model import Settings
-
-    if event not in EVENTS:
-        raise ValueError(f"--event is {' or '.join(EVENTS)} for texts and counts, got {event!r}")
-    if not 0 <= alpha < float("inf"):
-        raise ValueError(f"--alpha must be a number >= 0, got {alpha:g}")
-    if binary and event != "multinomial":
-        raise ValueError("--binary goes with --event multinomial: the Bernoulli model counts presence anyway")
-    given = {
-        "alpha": alpha,
-        "prior": _number_or_name(prior),
-        "class_prior": _class_prior(class_prior),
-        "estimate": estimate,
-    }
-    if event == "multinomial":
-        given["binary"] = binary
-    Settings(event=event, **given)
-    if empirical.rule(given["prior"], estimate) is None:
-        priors.concentration(given["prior"], alpha, estimate)
-    return given
-
-
-def fitted(corpus: Corpus, event: str, tokens: str, given: dict[str, Any]) -> PosteriorClassifier:
-    """Fit an estimator on a corpus of texts, or of counts with named columns."""
-    from bayesnb.estimators import TextClassifier, restored
-    from bayesnb.model import Settings
-    from bayesnb.storage import Model
-
-    given = given | {"class_prior": _for_classes(given["class_prior"], corpus)}
-    if corpus.texts is not None:
-        return TextClassifier(event=event, tokens=tokens, **given).fit(corpus.texts, _labels_of(corpus))
-    settings = Settings(event=event, **given)
-    state = learnt(corpus, settings, tokens)
-    settings.posterior(state).require(settings.estimate)
-    return restored(Model(settings, state, tokens=None, named_columns=True))
-
-
-def learnt(corpus: Corpus, settings: Settings, tokens: str) -> State:
-    """Totals of a corpus, whatever may then be estimated from them.
-
-    Raises
-    ------
-    ValueError
-        The corpus has no labels, or its texts hold no token.
-    """
-    import numpy as np
-
-    from bayesnb import validate
-    from bayesnb.corpus.tokens import Tokenizer
-    from bayesnb.model import State
-
-    y = validate.labels(_labels_of(corpus))
-    if corpus.texts is None:
-        columns = np.array(corpus.tokens, dtype=object)
-        return State.learn(settings.event, settings.documents(corpus.X, columns), y, columns)
-    counted = Tokenizer(tokens).count(corpus.texts)
-    if not counted.tokens:
-        raise ValueError(
-            f"empty vocabulary: {len(y)} documents hold no token by tokens={tokens!r}; "
-            "choose other tokens or look at the texts"
-        )
-    names = np.array(counted.tokens, dtype=object)
-    return State.learn(settings.event, settings.documents(counted.X), y, names, fixed=False)
-
-
-def _labels_of(corpus: Corpus) -> Any:
-    from bayesnb.corpus.records import CorpusError
-
-    if corpus.y is None:
-        raise CorpusError(f"{corpus.source} has no labels; give LABEL=PATH")
-    return corpus.y
-
-
-def _for_classes(class_prior: Any, corpus: Corpus) -> Any:
-    """A known class prior by the labels the corpus has: a label that is written 0 may be the number."""
-    import numpy as np
-
-    if not isinstance(class_prior, dict):
-        return class_prior
-    classes = np.unique(_labels_of(corpus))
-    return {find_label(classes, written, "--class-prior"): share for written, share in class_prior.items()}
-
-
-def counts_for(model: Model, corpus: Corpus) -> tuple[Any, np.ndarray, np.ndarray]:
+def counts_for(scorer: Scorer, corpus: Corpus) -> tuple[Any, np.ndarray, np.ndarray]:
     """Counts of a corpus in the model's columns, with the known and all tokens of each document.
 
     Raises
@@ -176,28 +106,56 @@ def counts_for(model: Model, corpus: Corpus) -> tuple[Any, np.ndarray, np.ndarra
     ValueError
         The model is of texts and the corpus of counts, or the other way round, or columns are missing.
     """
+    from bayesnb.corpus.records import CorpusError
+
+    model = scorer.model
+    refuse_categories(scorer)
+    if model.tokens is not None and corpus.texts is None:
+        raise CorpusError(f"{corpus.source} holds counts, but the model was fitted on texts")
+    if model.tokens is None and corpus.X is None:
+        raise CorpusError(f"{corpus.source} holds texts, but the model was fitted on counts")
+    with naming_rows(corpus):
+        if model.tokens is not None:
+            return scorer._counted(corpus.texts)
+        X = _columns(corpus, model.state.tokens)
+        return documents(scorer, X), sizes(scorer, X), sizes(scorer, corpus.X)
+
+
+def refuse_categories(scorer: Scorer) -> None:
+    """A ValueError for a model of categories, whose columns no reader here makes cells of."""
+    if scorer.model.settings.event == "categorical":
+        raise ValueError("the model is of categories, which this command does not read; use bayesnb.Scorer in Python")
+
+
+def documents(scorer: Scorer, X: Any) -> Any:
+    """Counts or measurements in the model's columns, sparse, as its event model reads them."""
+    model = scorer.model
+    return model.settings.documents(X.toarray() if model.settings.event == "gaussian" else X, model.state.tokens)
+
+
+def sizes(scorer: Scorer, X: Any) -> np.ndarray:
+    """Tokens of each row, shape (n,); of measurements each column is one."""
     import numpy as np
 
-    from bayesnb.corpus.records import CorpusError
-    from bayesnb.corpus.tokens import Tokenizer
+    if scorer.model.settings.event == "gaussian":
+        return np.full(X.shape[0], float(X.shape[1]))
+    return np.asarray(X.sum(axis=1), np.float64).ravel()
 
-    if model.tokens is not None:
-        if corpus.texts is None:
-            raise CorpusError(f"{corpus.source} holds counts, but the model was fitted on texts")
-        counted = Tokenizer(model.tokens).count(corpus.texts, vocabulary=model.state.tokens.tolist())
-        return model.settings.documents(counted.X), counted.n_known, counted.n_total
-    if corpus.X is None:
-        raise CorpusError(f"{corpus.source} holds texts, but the model was fitted on counts")
-    X = _columns(corpus, model.state.tokens)
-    n = np.asarray(corpus.X.sum(axis=1)).ravel()
-    return model.settings.documents(X, model.state.tokens), np.asarray(X.sum(axis=1)).ravel(), n
+
+def labels_of(corpus: Corpus) -> Any:
+    """Labels of a corpus; ValueError where it has none."""
+    from bayesnb.corpus.records import CorpusError
+
+    if corpus.y is None:
+        raise CorpusError(f"{corpus.source} has no labels; give LABEL=PATH")
+    return corpus.y
 
 
 def true_labels(corpus: Corpus, classes: np.ndarray) -> np.ndarray:
     """Labels of a corpus in the type of the model's classes; ValueError where one is no class of the model."""
     import numpy as np
 
-    y = [find_label(classes, str(label), corpus.source) for label in _labels_of(corpus).tolist()]
+    y = [find_label(classes, str(label), corpus.source) for label in labels_of(corpus).tolist()]
     return np.array(y, classes.dtype)
 
 
@@ -209,11 +167,44 @@ def find_label(classes: np.ndarray, written: str, where: str = "--classes") -> A
     ValueError
         There is none such.
     """
+    from bayesnb.corpus.nearby import suggestion
+
     for label in classes.tolist():
         if str(label) == written:
             return label
     known = ", ".join(str(label) for label in classes.tolist()[:10])
-    raise ValueError(f"{where}: class {written!r} is not one of the classes: {known}")
+    near = suggestion(written, classes.tolist())
+    raise ValueError(f"{where}: class {written!r} is not one of the classes: {known}{near}")
+
+
+def choice(option: str, value: str, choices: Sequence[str], where: str = "") -> str:
+    """An option's value, where it is one of its choices; ValueError that lists them, and the one spelt alike."""
+    from bayesnb.corpus.nearby import suggestion
+
+    if value in choices:
+        return value
+    listed = " or ".join(choices) if len(choices) == 2 else f"one of {', '.join(choices)}"
+    raise ValueError(f"{option} is {listed}{where}, got {value!r}{suggestion(value, choices)}")
+
+
+def place(corpus: Corpus, row: int) -> str:
+    """Where a document of a corpus stands: its file, or file and row."""
+    name = corpus.ids[row]
+    return f"{corpus.source}, row {name}" if isinstance(name, int) else str(name)
+
+
+@contextmanager
+def naming_rows(corpus: Corpus) -> Iterator[None]:
+    """Let a complaint about a row, counted from 0, name the file and the row in it."""
+    try:
+        yield
+    except ValueError as error:
+        message = str(error)
+        found = _ROW.search(message)
+        if found is None or int(found[1]) >= len(corpus):
+            raise
+        named = message[: found.start()] + place(corpus, int(found[1])) + message[found.end() :]
+        raise ValueError(named) from error
 
 
 def _label_and_path(argument: str) -> tuple[str | None, str]:
@@ -233,6 +224,7 @@ def _holds_only_folders(path: Path) -> bool:
 
 
 def _columns(corpus: Corpus, tokens: Iterable[Any]) -> Any:
+    from bayesnb.corpus.nearby import suggestion
     from bayesnb.corpus.records import CorpusError
 
     names = [str(token) for token in tokens]
@@ -241,34 +233,6 @@ def _columns(corpus: Corpus, tokens: Iterable[Any]) -> Any:
     place = {token: j for j, token in enumerate(corpus.tokens or ())}
     missing = [name for name in names if name not in place]
     if missing:
-        raise CorpusError(f"{corpus.source} has no column {missing[0]!r}, which the model expects")
+        near = suggestion(missing[0], place)
+        raise CorpusError(f"{corpus.source} has no column {missing[0]!r}, which the model expects{near}")
     return corpus.X[:, [place[name] for name in names]]  # type: ignore[index]
-
-
-def _number_or_name(value: str | None) -> Any:
-    if value is None:
-        return None
-    try:
-        return float(value)
-    except ValueError:
-        return value
-
-
-def _class_prior(value: str | None) -> Any:
-    if value is None:
-        return 1.0
-    if "=" not in value:
-        try:
-            return float(value)
-        except ValueError:
-            raise ValueError(f"--class-prior must be a number or LABEL=SHARE,..., got {value!r}") from None
-    shares: dict[str, float] = {}
-    for part in value.split(","):
-        label, _, share = part.rpartition("=")
-        if label in shares:
-            raise ValueError(f"--class-prior names {label!r} twice; give each class one share")
-        try:
-            shares[label] = float(share)
-        except ValueError:
-            raise ValueError(f"--class-prior: {part!r} is not LABEL=SHARE, such as ham=.9,spam=.1") from None
-    return shares

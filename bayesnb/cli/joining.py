@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesnb.corpus.records import Corpus, CorpusError
+from bayesnb.corpus.records import Corpus, CorpusError, joined_columns
 
 
 def joined(parts: list[Corpus]) -> Corpus:
@@ -26,6 +26,7 @@ def joined(parts: list[Corpus]) -> Corpus:
         texts=[text for part in parts for text in part.texts or ()],
         skipped=skipped,
         source=", ".join(part.source for part in parts),
+        columns=joined_columns(parts),
     )
 
 
@@ -43,4 +44,5 @@ def _joined_counts(parts: list[Corpus]) -> Corpus:
         tokens=first.tokens,
         skipped={reason: sum(p.skipped.get(reason, 0) for p in parts) for part in parts for reason in part.skipped},
         source=", ".join(part.source for part in parts),
+        columns=joined_columns(parts),
     )

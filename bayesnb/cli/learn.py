@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesnb.cli import inputs, options, output
+from bayesnb.cli import fitting, inputs, options, output, texts
 
 
 def fit(
@@ -19,7 +19,12 @@ def fit(
     class_prior: options.ClassPrior = None,
     estimate: options.Estimate = "map",
     binary: options.Binary = False,
+    power: options.Power = "1",
     tokens: options.Tokens = "words",
+    ngrams: options.Ngrams = (1, 1),
+    min_df: options.MinDf = "1",
+    max_features: options.MaxFeatures = None,
+    stop_words: options.StopWords = None,
     text: options.Text = None,
     label: options.Label = None,
     format: options.Format = None,
@@ -30,18 +35,36 @@ def fit(
 ) -> None:
     """Fit a model on labelled documents and write its file.
 
-    Example: bayesnb fit spam=mail/spam ham=mail/ham -o mail.model
+    Tables of texts that are large are read in blocks, so that they need not fit into memory; --power auto looks at
+    every document again, and needs them all.
+
+    With --power auto the likelihood is raised to the power, at most 1, that has the largest exact leave-one-out log
+    score: tokens are not independent, and class probabilities of long documents are then less often too sure.
+
+    Example: bayesnb fit spam=mail/spam ham=mail/ham -o mail.model --power auto
     """
-    given = inputs.settings_from(event, alpha, prior, class_prior, estimate, binary)
+    from bayesnb import storage
+
+    given = fitting.settings_from(event, alpha, prior, class_prior, estimate, binary)
+    exponent = fitting.power_from(power)
+    fitting.check_tokens(tokens)
+    of_texts = texts.options_from(ngrams, min_df, max_features, stop_words)
     reading = inputs.Reading(text, label, format, encoding, quoting, header)
     output.check_targets(out)
     with output.working("reading and counting"):
-        corpus = reading.labelled(paths)
-        clf = inputs.fitted(corpus, event, tokens, given)
+        if exponent is not None and texts.are_large(paths, reading):
+            clf = texts.fitted(paths, reading, event=event, tokens=tokens, power=exponent, **given, **of_texts)
+            model, skipped = clf._model(), clf.skipped_
+        else:
+            presence = binary or event == "bernoulli"
+            counted = fitting.Counted.of(reading.labelled(paths), tokens, of_texts, presence=presence)
+            model, skipped = counted.fitted(counted.settings(event, given), exponent), counted.corpus.skipped
     with output.writing(out):
-        fingerprint = clf.save(out)
-    output.note_skipped(corpus.skipped)
-    summary = describe_fit(clf) | {"skipped": corpus.skipped, "model": str(out), "fingerprint": fingerprint}
+        fingerprint = storage.save(model, out)
+    output.note_skipped(skipped)
+    fitting.note_classes(model.state.classes, model.state.statistics.class_count)
+    summary = describe_fit(model.settings.posterior(model.state), model.settings)
+    summary |= {"power_fitted": exponent is None, "skipped": skipped, "model": str(out), "fingerprint": fingerprint}
     if json:
         output.emit_json(summary)
         return
@@ -49,13 +72,13 @@ def fit(
     output.say(f"wrote {out} ({fingerprint[:12]})")
 
 
-def describe_fit(clf: Any) -> dict[str, Any]:
+def describe_fit(posterior: Any, settings: Any) -> dict[str, Any]:
     """What was learnt, as plain values."""
-    posterior = clf.posterior_
     seen = posterior.statistics.feature_count.sum(axis=1)
     return {
         "event": posterior.event,
-        "estimate": clf.estimate,
+        "estimate": settings.estimate,
+        "power": settings.power,
         "prior": posterior.prior.describe(),
         "prior_strength": posterior.prior.strength,
         "documents": posterior.statistics.class_count.sum(),
@@ -74,6 +97,9 @@ def say_fit(summary: dict[str, Any]) -> None:
     output.print_table(("class", "documents", what), rows)
     output.say(f"{summary['vocabulary']} distinct tokens; event model: {summary['event']}")
     output.say(f"prior: {summary['prior']}; estimate: {summary['estimate']}")
+    if summary["power"] != 1 or summary.get("power_fitted"):
+        fitted = ", fitted by exact leave-one-out" if summary.get("power_fitted") else ""
+        output.say(f"the likelihood is raised to the power {summary['power']:.4g}{fitted}")
     strength = output.plain(summary["prior_strength"])
     strongest = max(strength) if isinstance(strength, list) else strength
     unit = "tokens" if summary["event"] == "multinomial" else "documents for each token"
@@ -107,12 +133,13 @@ def compare(
 
     # alpha means what it means to the MAP; a prior that is named may have no mode, which is no error here
     estimate = "map" if prior in (None, "laplace") else "mean"
-    settings = Settings(event=event, **inputs.settings_from(event, alpha, prior, None, estimate, False))
+    settings = Settings(event=event, **fitting.settings_from(event, alpha, prior, None, estimate, False))
+    fitting.check_tokens(tokens)
     reading = inputs.Reading(text, label, format, encoding, quoting, header)
     output.check_targets(csv)
     with output.working("reading and counting"):
         corpus = reading.labelled(paths)
-        state = inputs.learnt(corpus, settings, tokens)
+        state = fitting.Counted.of(corpus, tokens).learnt(settings)
     table = compare_estimates(settings, state)
     agreed = _add_sampled(table, settings.posterior(state), seed) if sample else None
     output.note_skipped(corpus.skipped)

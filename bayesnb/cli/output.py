@@ -8,13 +8,16 @@ import json
 import math
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from numbers import Number
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesnb import atomic
+
+if TYPE_CHECKING:
+    from bayesnb.evaluation import Drift
 
 STDOUT = "standard output"
 
@@ -42,6 +45,13 @@ def note_skipped(skipped: dict[str, int]) -> None:
         note(f"left out {n}: {reason}")
 
 
+def one_line(error: BaseException) -> str:
+    """What an error says, the file first where it is the system's."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error) or type(error).__name__
+
+
 def emit_json(value: Any) -> None:
     """Print one strict JSON value; numbers that are not finite become null."""
     with writing(STDOUT):
@@ -63,14 +73,16 @@ def plain(value: Any) -> Any:
     return None if type(value).__name__ == "NAType" else value
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None) -> None:
-    """Print a table that fits the terminal, 80 columns where there is none."""
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None, gap: int = 3) -> None:
+    """Print a table that fits the terminal, 80 columns where there is none; its columns stand `gap` apart."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, title=None, pad_edge=False, show_edge=False)
+    table = Table(
+        box=box.SIMPLE_HEAD, title=None, pad_edge=False, show_edge=False, padding=(0, gap // 2, 0, (gap - 1) // 2)
+    )
     for j, name in enumerate(columns):
         number = all(isinstance(row[j], Number) for row in rows)
         table.add_column(Text(visible(name)), justify="right" if number else "left", overflow="fold")
@@ -152,6 +164,84 @@ def put_csv(file: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]]) ->
         writer.writerow(plain(list(columns)))
         for row in rows:
             writer.writerow(["" if cell is None else cell for cell in plain(list(row))])
+
+
+class Rows:
+    """Rows on their way out, one after the other, as CSV or as a JSON object each.
+
+    Parameters
+    ----------
+    path : Path or None
+        A file, which grows as rows come; None: stdout.
+    ndjson : bool
+        JSON objects, which keep every column; CSV has those of the first row.
+    """
+
+    def __init__(self, path: Path | None, *, ndjson: bool) -> None:
+        self.ndjson, self._name = ndjson, STDOUT if path is None else path
+        self._columns: list[str] | None = None
+        self._dropped: set[str] = set()
+        with writing(self._name):
+            self._file = sys.stdout if path is None else path.open("w", encoding="utf-8", newline="")
+        self._csv = csv.writer(self._file, lineterminator="\n")
+
+    def put(self, given: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        """Write a row: input columns, then what was found."""
+        with writing(self._name):
+            if self.ndjson:
+                self._file.write(json.dumps(plain({**given, **answer}), allow_nan=False) + "\n")
+                return
+            if self._columns is None:
+                self._columns = list(given)
+                self._csv.writerow(plain([*given, *answer]))
+            self._note_dropped(given)
+            self._csv.writerow([_cell(value) for value in [*map(given.get, self._columns), *answer.values()]])
+
+    def flush(self) -> None:
+        """Let the rows go now."""
+        with writing(self._name):
+            self._file.flush()
+
+    def close(self) -> None:
+        """End the file; stdout stays open."""
+        if self._file is not sys.stdout:
+            with writing(self._name):
+                self._file.close()
+
+    def _note_dropped(self, given: Mapping[str, Any]) -> None:
+        new = [name for name in given if name not in self._columns and name not in self._dropped]  # type: ignore[operator]
+        for name in new:
+            self._dropped.add(name)
+            note(f"column {name!r} is not in the first row, so that CSV has no place for it; use --json")
+
+
+def _cell(value: Any) -> Any:
+    """A cell of CSV: nothing where nothing is known, JSON for lists and objects."""
+    value = plain(value)
+    if isinstance(value, (dict, list, bool)):
+        return json.dumps(value)
+    return "" if value is None else value
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write one strict JSON value to a file, whole or not at all."""
+    with writing(path):
+        atomic.write(path, (json.dumps(plain(value), allow_nan=False) + "\n").encode())
+
+
+def write_ndjson(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
+    """Write a JSON object a line to a file, whole or not at all."""
+    text = "".join(json.dumps(plain(record), allow_nan=False) + "\n" for record in records)
+    with writing(path):
+        atomic.write(path, text.encode())
+
+
+def say_drift(drift: Drift) -> None:
+    """Print how well documents fit the model."""
+    say(f"tokens the model does not know: {drift.unknown_token_share:.1%}")
+    if drift.log_px_per_document is not None:
+        each = "-" if drift.log_px_per_token is None else f"{drift.log_px_per_token:z.4f}"
+        say(f"mean log P(x) of the known tokens: {drift.log_px_per_document:z.4f} a document, {each} a token")
 
 
 def write_whole(path: Path, write: Callable[[Path], Any]) -> None:

@@ -1,81 +1,15 @@
-"""Commands that use a model file: score, evaluate, ratios, inspect."""
+"""Commands that use a model file: evaluate, ratios, inspect; score has a file of its own."""
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from bayesnb.cli import inputs, options, output
-
-_ROW = ("id", "label", "probability", "lower", "upper", "known_tokens", "tokens")
-
-
-def score(
-    model_file: options.ModelFile,
-    paths: options.Documents,
-    level: options.Level = 0.95,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the rows to this CSV file.")] = None,
-    text: options.Text = None,
-    format: options.Format = None,
-    encoding: options.Encoding = "utf-8",
-    quoting: options.Quoting = "minimal",
-    header: options.Header = True,
-    json: options.Json = False,
-) -> None:
-    """Score documents: a row for each, with the credible interval of its label's probability.
-
-    The interval says what the probability could be, given how little was learnt; it is not the chance of being right.
-    A table on a terminal, CSV into a pipe or file.
-
-    Example: bayesnb score mail.model inbox/
-    """
-    from bayesnb import storage, validate
-
-    validate.level(level)
-    output.check_targets(out)
-    model = storage.load(model_file)
-    posterior = model.settings.posterior(model.state)
-    reading, rows = inputs.Reading(text, None, format, encoding, quoting, header), []
-    skipped: dict[str, int] = {}
-    for path in paths:
-        with output.working(f"scoring {path}"):
-            corpus = reading.unlabelled(path)
-            rows += _scored_rows(model, posterior, corpus, level, several=len(paths) > 1)
-        skipped |= {f"{path}: {reason}": n for reason, n in corpus.skipped.items()}
-    output.note_skipped(skipped)
-    if out is not None:
-        output.write_csv(out, _ROW, rows)
-    if json:
-        records = [dict(zip(_ROW, row, strict=True)) for row in rows]
-        prior = posterior.prior.describe()
-        output.emit_json({"prior": prior, "level": level, "rows": records, "skipped": skipped})
-    elif out is not None:
-        output.say(f"wrote {out}: {len(rows)} documents")
-    elif sys.stdout.isatty():
-        shown = [(*row[:2], *map(output.probability, row[2:5]), *row[5:]) for row in rows]
-        output.print_table(_ROW, shown, f"{level:.0%} credible intervals; prior: {posterior.prior.describe()}")
-    else:
-        output.put_csv(sys.stdout, _ROW, rows)
-
-
-def _scored_rows(model: Any, posterior: Any, corpus: Any, level: float, *, several: bool) -> list[tuple]:
-    import numpy as np
-
-    from bayesnb.uncertainty import class_probability_interval
-
-    X, known, total = inputs.counts_for(model, corpus)
-    probability = np.exp(posterior.log_proba(X, model.settings.estimate, model.settings.power))
-    best = probability.argmax(axis=1)
-    interval = class_probability_interval(posterior, X, level, model.settings.power)
-    at = np.arange(len(best))
-    names = [f"{corpus.source}:{name}" if several and isinstance(name, int) else name for name in corpus.ids]
-    ends = interval[at, best]
-    labels = posterior.classes[best].tolist()
-    columns = (names, labels, probability[at, best], ends[:, 0], ends[:, 1], known.astype(int), total.astype(int))
-    return list(zip(*columns, strict=True))
 
 
 def evaluate(
@@ -91,38 +25,88 @@ def evaluate(
 ) -> None:
     """Score labelled documents and report errors, log loss, Brier score and calibration.
 
+    Calibration: documents in 15 bins of their top label's probability, how probable it was and how often right. log
+    P(x) and the share of unknown tokens need no labels: compare them with those of documents to come.
+
     Example: bayesnb evaluate mail.model spam=test/spam ham=test/ham
     """
-    from bayesnb import storage
-    from bayesnb.evaluation import evaluate as scores
+    from bayesnb.scorer import Scorer
 
-    model = storage.load(model_file)
-    posterior = model.settings.posterior(model.state)
+    scorer = Scorer.load(model_file)
     with output.working("scoring"):
         corpus = inputs.Reading(text, label, format, encoding, quoting, header).labelled(paths)
-        y = inputs.true_labels(corpus, posterior.classes)
-        X, known, total = inputs.counts_for(model, corpus)
-        found = scores(y, posterior.log_proba(X, model.settings.estimate, model.settings.power), posterior.classes)
+        found, drift = _evaluated(scorer, corpus)
     output.note_skipped(corpus.skipped)
-    unknown = 1 - float(known.sum()) / float(total.sum()) if total.sum() else 0.0
+    prior, settings = scorer.posterior.prior.describe(), scorer.model.settings
     if json:
-        extra = {"unknown_token_share": unknown, "prior": posterior.prior.describe(), "skipped": corpus.skipped}
-        output.emit_json(found.as_dict() | extra)
+        extra = {"prior": prior, "fingerprint": scorer.fingerprint, "skipped": corpus.skipped}
+        output.emit_json(found.as_dict() | drift.as_dict() | extra)
         return
-    output.say(f"prior: {posterior.prior.describe()}; estimate: {model.settings.estimate}")
+    power = f"; power: {settings.power:.4g}" if settings.power != 1 else ""
+    output.say(f"prior: {prior}; estimate: {settings.estimate}{power}")
     output.say(f"documents {found.documents}, errors {found.errors}, error rate {found.error_rate:.4f}")
     output.say(f"log loss {found.log_loss:z.4f}, Brier score {found.brier:.4f}, calibration error {found.ece:.4f}")
-    output.say(f"tokens the model does not know: {unknown:.1%}")
+    output.say_drift(drift)
     columns = ("true \\ predicted", *(str(label) for label in found.classes.tolist()))
     rows = [(str(c), *row) for c, row in zip(found.classes.tolist(), found.confusion.tolist(), strict=True)]
     output.print_table(columns, rows)
+    bins = [(f"{b['lower']:.3f} to {b['upper']:.3f}", *list(b.values())[2:]) for b in found.bins if b["documents"]]
+    output.print_table(("probability", "documents", "mean", "share right"), bins, "reliability of the top label")
+
+
+def _evaluated(scorer: Any, corpus: Any) -> tuple[Any, Any]:
+    """Scores against the labels, and how well the documents fit the model."""
+    from bayesnb.cli.answers import terms
+    from bayesnb.evaluation import Drift, evaluate
+    from bayesnb.events.base import normalise
+    from bayesnb.scorer import joint_and_density
+
+    y, posterior = inputs.true_labels(corpus, scorer.classes), scorer.posterior
+    X, known, total = inputs.counts_for(scorer, corpus)
+    joint, log_px = joint_and_density(posterior, scorer.model.settings, X)
+    with inputs.naming_rows(corpus):
+        log_p = normalise(joint)
+    drift = Drift(len(y), float(total.sum()), float(known.sum()), terms(posterior, X), float(log_px.sum()))
+    return evaluate(y, log_p, posterior.classes), drift
+
+
+_ALONE = "\0"  # stands in for a second label that was not given: no word of a command line holds it
+
+
+class OneLabelOrTwo(TyperCommand):
+    """A command with one argument whose `--classes` takes one label or two."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Give `--classes` the two words that it is declared with."""
+        args = [word for given in args for word in _apart(given)]
+        if "--classes" not in args:
+            return super().parse_args(ctx, args)
+        second = args.index("--classes") + 2
+        if len(args) < second:
+            ctx.fail("Option '--classes' requires one label or two, or 'all'.")
+        names = {name for option in self.params for name in option.opts}
+        alone = [*args[:second], _ALONE, *args[second:]]
+        if len(args) <= second or args[second].partition("=")[0] in names:
+            return super().parse_args(ctx, alone)
+        # two words follow; where nothing else names the model, the second does
+        model = self.make_parser(ctx).parse_args(list(args))[0].get("model_file")
+        return super().parse_args(ctx, alone if model is None else args)
+
+
+def _apart(word: str) -> list[str]:
+    name, equals, value = word.partition("=")
+    return [name, value] if equals and name == "--classes" else [word]
 
 
 def ratios(
     model_file: options.ModelFile,
     classes: Annotated[
         tuple[str, str],
-        typer.Option("--classes", metavar="NUMERATOR DENOMINATOR", help="Classes; needed where there are not two."),
+        typer.Option(
+            "--classes",
+            metavar="NUMERATOR [DENOMINATOR]",
+            help="Two classes; one, against the others pooled; or 'all', for every pair. Needed unless there are two.",
+        ),
     ] = ("", ""),
     top: Annotated[int, typer.Option("--top", help="Tokens to show.", min=1)] = 25,
     level: options.Level = 0.95,
@@ -130,7 +114,7 @@ def ratios(
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the tokens shown (.png, .svg, .pdf).")] = None,
     json: options.Json = False,
 ) -> None:
-    """Rank tokens by how surely their probabilities differ between two classes, with exact credible intervals.
+    """Rank tokens by how surely their probabilities differ between classes, with exact credible intervals.
 
     Ranked by the end of the interval of phi_numerator / phi_denominator that lies nearest 1.
 
@@ -144,43 +128,64 @@ def ratios(
     output.check_targets(csv, plot)
     model = storage.load(model_file)
     posterior = model.settings.posterior(model.state)
-    numerator, denominator = _pair(posterior.classes, classes)
+    numerator, denominator = _sides(posterior.classes, classes)
+    if plot is not None and numerator is None:
+        raise ValueError(f"--plot {plot} draws one pair of classes; name them in place of --classes all")
     with output.working("ratios"):
         table = contrast.token_ratios(posterior, numerator, denominator, level=level, alpha=model.settings.alpha)
-    ranked = contrast.surest_first(table)
-    flat = ranked.reset_index()
+    flat = contrast.surest_first(table).reset_index()
     if csv is not None:
         output.write_csv(csv, list(flat.columns), flat.to_numpy(dtype=object).tolist())
     if plot is not None:
         from bayesnb.plots import plot_ratios
 
         _save_figure(plot_ratios(table, top=top), plot)
-    prior = posterior.prior.describe()
+    if table.attrs["note"]:
+        output.note(table.attrs["note"])
     if json:
-        rows = flat.head(top).to_dict("records")
-        extra = {"numerator": numerator, "denominator": denominator, "level": level, "prior": prior}
-        output.emit_json(extra | {"rows": rows})
+        told = {"numerator": None, "denominator": None} | table.attrs
+        output.emit_json(told | {"rows": flat.head(top).to_dict("records")})
         return
-    shown: Any = flat.head(top)
+    _say_ratios(table.attrs, flat.head(top))
+
+
+def _sides(classes: Any, written: tuple[str, str]) -> tuple[Any, Any]:
+    """Numerator and denominator; None for the rest, or for every pair."""
+    first, second = written
+    if second == _ALONE:
+        if first == "all" and "all" not in map(str, classes.tolist()):
+            return None, None
+        return inputs.find_label(classes, first), None
+    if written != ("", ""):
+        return inputs.find_label(classes, first), inputs.find_label(classes, second)
+    if len(classes) != 2:
+        raise ValueError(
+            f"there are {len(classes)} classes: name two, --classes NUMERATOR DENOMINATOR; one, against the others; "
+            "or --classes all"
+        )
+    one, two = classes.tolist()
+    return two, one
+
+
+def _say_ratios(told: Mapping[Any, Any], shown: Any) -> None:
+    """Print the rows, with the classes of each row where they vary."""
+    every, pooled = "numerator" not in told, told.get("pooled")
+    pair = ("numerator", "denominator") if every else (str(told["numerator"]), str(told["denominator"]))
     cells = [
         (
-            r.token, f"{r.count_num:g}/{r.total_num:g}", f"{r.count_den:g}/{r.total_den:g}",
+            r.token, *((f"{r.numerator} / {r.denominator}",) if every else ()),
+            f"{r.count_num:g}/{r.total_num:g}", f"{r.count_den:g}/{r.total_den:g}",
             r.ratio_median, r.lower, r.upper, r.prob_greater,
         )
         for r in shown.itertuples()
     ]  # fmt: skip
-    output.say(f"phi_{numerator} / phi_{denominator}: posterior median and {level:.0%} interval; prior: {prior}")
-    columns = ("token", str(numerator), str(denominator), "median", "lower", "upper", "P(ratio>1)")
+    interval = f"posterior median and {100 * told['level']:g}% interval; prior: {told['prior']}"
+    output.say(f"phi_{pair[0]} / phi_{pair[1]}: {interval}")
+    if pooled:
+        output.say(f"rest: {', '.join(map(str, pooled))}, pooled as one class")
+    counts = ("classes", "n/N", "n/N") if every else pair
+    columns = ("token", *counts, "median", "lower", "upper", "P(ratio>1)")
     output.print_table(columns, cells)
-
-
-def _pair(classes: Any, written: tuple[str, str]) -> tuple[Any, Any]:
-    if written != ("", ""):
-        return inputs.find_label(classes, written[0]), inputs.find_label(classes, written[1])
-    if len(classes) != 2:
-        raise ValueError(f"name two of the {len(classes)} classes: --classes NUMERATOR DENOMINATOR")
-    one, two = classes.tolist()
-    return two, one
 
 
 def _save_figure(figure: Any, path: Path) -> None:
