@@ -6,7 +6,19 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-HEAVY = ["pymc", "arviz", "arviz_base", "nutpie", "sklearn", "polars", "pandas", "matplotlib", "numba", "scipy.stats"]
+HEAVY = [
+    "pymc",
+    "arviz",
+    "arviz_base",
+    "nutpie",
+    "sklearn",
+    "polars",
+    "pandas",
+    "matplotlib",
+    "numba",
+    "scipy.stats",
+    "dask",
+]
 
 
 def loaded_after(statement: str, names: list[str]) -> list[str]:

@@ -153,9 +153,12 @@ def test_bad_input_to_ratios_is_named_in_one_line(call, words):
 
 def test_more_than_two_classes_must_be_named():
     three = posterior(counts=[*COUNTS, [3, 3, 3, 3, 3, 3]], classes=("a", "b", "c"))
-    with pytest.raises(ValueError, match="name numerator and denominator"):
+    with pytest.raises(ValueError, match="name a numerator"):
         plots.plot_ratios(three)
+    with pytest.raises(ValueError, match="every pair"):
+        plots.plot_ratios(token_ratios(three, None, None))
     assert "c over a" in shown(plots.plot_ratios(three, "c", "a"))
+    assert "c over rest" in shown(plots.plot_ratios(three, "c"))
 
 
 # --- estimates ------------------------------------------------------------------------------------------------
@@ -471,3 +474,9 @@ def test_a_learning_curve_refuses_errors_that_cannot_be(wrong):
     """Of another length, or not between 0 and the number of test documents."""
     with pytest.raises(ValueError, match="errors of 'a'"):
         bayesnb.plot_learning_curve([50, 400], {"a": wrong}, 800)
+
+
+def test_a_notebook_shows_a_picture_without_pyplot():
+    """What IPython asks an object for: a PNG."""
+    picture = plots.plot_ratios(posterior(), "spam", "ham")._repr_png_()
+    assert picture.startswith(b"\x89PNG")

@@ -124,10 +124,12 @@ def _read_rows(
             values.append(row[2])
             ids.append(number + 1)
     data, indices = (np.concatenate(part) if part else np.zeros(0) for part in (values, columns))
-    indptr = np.concatenate([[0], np.cumsum([len(row) for row in columns])]).astype(np.int64)
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in columns])])
     width = int(indices.max(initial=0)) + 1 if width is None else width
     if data.dtype.kind == "f" and (data == np.rint(data)).all():
         data = data.astype(np.int64)
-    X = sparse.csr_array((data, indices.astype(np.int64), indptr), shape=(len(labels), width))
+    # most of scikit-learn takes 32-bit indices only
+    index = np.int32 if max(len(data), width) <= np.iinfo(np.int32).max else np.int64
+    X = sparse.csr_array((data, indices.astype(index), indptr.astype(index)), shape=(len(labels), width))
     X.sort_indices()
     return np.array(labels), ids, X

@@ -58,7 +58,8 @@ def plot_ratios(
     model : fitted estimator, posterior, or DataFrame
         A DataFrame is a table of `token_ratios`, whose interval is drawn as it is.
     numerator, denominator : class labels
-        May be left out where the model has two classes: the second is then compared with the first.
+        Without `denominator` the numerator is compared with all other classes pooled. Both may be left out where the
+        model has two classes: the second is then compared with the first.
     top : int
         Rows at most.
     level : float
@@ -97,12 +98,14 @@ def _ratio_table(model: Any, numerator: Any, denominator: Any, level: float, tok
         missing = [name for name in ("ratio_median", "log_lower", "log_upper", "count_num") if name not in model]
         if missing:
             raise ValueError(f"the table has no column {missing[0]!r}; give one made by token_ratios")
+        if model.index.nlevels > 1:
+            raise ValueError("the table holds every pair of classes; give the table of one, token_ratios(a, b)")
         return model if tokens is None else _chosen(model, tokens)
     posterior = canvas.posterior_of(model)
     if numerator is None and denominator is None and len(posterior.classes) == 2:
         denominator, numerator = posterior.classes.tolist()
-    if numerator is None or denominator is None:
-        raise ValueError(f"name numerator and denominator, two of the classes {posterior.classes.tolist()}")
+    if numerator is None:
+        raise ValueError(f"name a numerator, one of the classes {posterior.classes.tolist()}")
     return contrast.token_ratios(posterior, numerator, denominator, level=level, tokens=tokens)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -68,13 +69,22 @@ def drawn[**P](plot: Callable[P, Figure]) -> Callable[P, Figure]:
     return wrapper
 
 
+class Picture(Figure):
+    """A figure that a notebook shows without being told to: Matplotlib's own are shown only once pyplot is loaded."""
+
+    def _repr_png_(self) -> bytes:
+        written = io.BytesIO()
+        self.savefig(written, format="png", dpi=110)
+        return written.getvalue()
+
+
 def figure(width: float, height: float, title: str, subtitle: str) -> Figure:
     """An empty figure, size in inches, with a bold title and a line beneath it that says what the title leaves out."""
     lines = textwrap.wrap(subtitle, int(width * 15)) or [""]
     heads = textwrap.wrap(title, int(width * 10.5)) or [""]
     top = 0.12 + 0.21 * len(heads)
     header = top + 0.17 * len(lines) + 0.1
-    fig = Figure(figsize=(width, height + header), layout="constrained", facecolor="white")
+    fig = Picture(figsize=(width, height + header), layout="constrained", facecolor="white")
     total = height + header
     fig.get_layout_engine().set(rect=(0, 0, 1, height / total), h_pad=0.06, w_pad=0.06)  # type: ignore[union-attr, call-arg]
     fig.suptitle("\n".join(heads), x=0.01, y=1 - 0.1 / total, ha="left", va="top", fontsize=11.5, weight="bold")

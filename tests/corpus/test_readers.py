@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+from sklearn.svm import LinearSVC
 
 from bayesnb.corpus import CorpusError, read_corpus, read_documents
 
@@ -187,6 +188,15 @@ def test_a_damaged_matrix_names_its_line(tmp_path, old, new, message):
     path.write_text(MATRIX.replace(old, new))
     with pytest.raises(CorpusError, match=message):
         read_corpus(path, format="cs229")
+
+
+def test_a_matrix_that_was_read_goes_into_scikit_learns_linear_models(tmp_path):
+    """They take 32-bit indices only."""
+    path = tmp_path / "counts.svmlight"
+    path.write_text("1 1:2 3:1\n-1 2:4\n")
+    corpus = read_corpus(path, format="svmlight")
+    assert corpus.X.indices.dtype == corpus.X.indptr.dtype == np.int32
+    assert LinearSVC().fit(corpus.X, corpus.y).predict(corpus.X).tolist() == [1, -1]
 
 
 def test_svmlight_columns_are_named_as_written(tmp_path):
