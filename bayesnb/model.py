@@ -5,13 +5,16 @@ The estimators, the scorer and the model files are three faces of these two froz
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property, reduce
+from itertools import chain
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
-from bayesnb import categories, events, measurements, validate
+from bayesnb import categories, events, measurements, validate, vocabulary
 from bayesnb.columns import columns_of
 from bayesnb.events import empirical
 from bayesnb.events.base import CountStatistics, Posterior
@@ -41,6 +44,10 @@ class Settings:
     missing: str = "error"
     min_categories: Any = None
     unseen: str = "skip"
+    ngram_range: tuple[int, int] = (1, 1)
+    min_df: int | float = 1
+    max_features: int | None = None
+    stop_words: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         events.find(self.event)
@@ -52,6 +59,8 @@ class Settings:
         object.__setattr__(self, "prior", empirical.canonical(self.prior))
         measurements.choice(self.missing)
         categories.choice(self.unseen)
+        for name in vocabulary.OPTIONS:
+            object.__setattr__(self, name, getattr(vocabulary, name)(getattr(self, name)))
         if not (isinstance(self.power, Real) and 0 < self.power < np.inf):
             raise ValueError(f"power must be a number above 0, got {self.power!r}")
         if not (self.binarize is None or (isinstance(self.binarize, Real) and np.isfinite(self.binarize))):
@@ -61,7 +70,17 @@ class Settings:
     def reading(self) -> dict[str, Any]:
         """How documents become totals; only models that read alike can share theirs."""
         names = {"multinomial": ["binary"], "bernoulli": ["binarize"]}.get(self.event, ["missing"])
-        return {name: getattr(self, name) for name in ["event", *names]}
+        return {name: getattr(self, name) for name in ["event", *names, *vocabulary.OPTIONS]}
+
+    @property
+    def cutting(self) -> dict[str, Any]:
+        """What a `Tokenizer` is told beside its pattern."""
+        return {"ngram_range": self.ngram_range, "stop_words": self.stop_words}
+
+    @property
+    def prunes(self) -> bool:
+        """Whether only some of the tokens of the documents make the vocabulary."""
+        return vocabulary.prunes(self.min_df, self.max_features)
 
     def documents(self, X: Any, columns: np.ndarray | None = None) -> Any:
         """X as the event model reads it: a CSR array of counts, or of presence as 0 and 1, or dense measurements."""
@@ -70,8 +89,9 @@ class Settings:
         name = "BernoulliNB" if self.event == "bernoulli" else "MultinomialNB"
         if self.event == "bernoulli":
             return validate.presence(X, self.binarize, name, columns)
-        X = validate.counts(X, name, columns)
-        return validate.presence(X, 0.0, name, columns) if self.binary else X
+        if self.binary:
+            return validate.presence(validate.counts(X, name, columns), 0.0, name, columns)
+        return validate.counts(X, name, columns, stored=True)
 
     def cells(self, X: Any, state: State) -> Any:
         """A table of categories as a CSR array over the cells that were learnt, with one a column for the unseen."""
@@ -136,14 +156,20 @@ class State:
         if declared:
             codes = class_codes(y, classes)
         else:
-            classes, codes = np.unique(y, return_inverse=True)
+            classes, codes = _coded(y)
         statistics = events.find(event).Statistics.from_documents(X, codes, len(classes), w)
         learnt = cls(statistics, classes, tokens, closed=declared, fixed=fixed)
         return learnt if w is None else learnt._without_unheld()
 
-    def add(self, other: State) -> Self:
-        """Totals of both; classes and tokens are united, unless declared or fixed."""
-        return self._combined(other, self.statistics.__class__.__add__)
+    def add(self, *others: State) -> Self:
+        """Totals of all; classes and tokens are united, unless declared or fixed."""
+        return self._combined(others, self.statistics.__class__.__add__)
+
+    def decayed(self, decay: float) -> Self:
+        """The totals with every document's weight multiplied by this number, 0 < decay <= 1; forgotten names go."""
+        if decay == 1:
+            return self
+        return replace(self, statistics=self.statistics.scaled(decay))._without_unheld()
 
     def remove(self, other: State) -> Self:
         """Totals without the other's; names whose total returns to 0 go, unless declared or fixed.
@@ -156,7 +182,7 @@ class State:
         unknown = [label for label in other.classes if label not in set(self.classes.tolist())]
         if unknown:
             raise ValueError(f"cannot unlearn class {unknown[0]!r}: it was never learnt")
-        left = self._combined(other, self._subtract)
+        left = self._combined([other], self._subtract)
         return left._without_unheld()
 
     def _without_unheld(self) -> Self:
@@ -174,27 +200,53 @@ class State:
         except ValueError as error:
             raise ValueError(f"cannot unlearn documents that were not learnt: {error}") from None
 
-    def _combined(self, other: State, operation: Any) -> Self:
-        classes = self.classes
-        if not _same(self.classes, other.classes):
-            if self.closed:
-                class_codes(other.classes, self.classes)
-            else:
-                classes = _union(self.classes, other.classes)
-        tokens = self.tokens
-        if not _same(self.tokens, other.tokens):
+    def _combined(self, others: Sequence[State], operation: Any) -> Self:
+        classes, tokens = reduce(self._with_classes, others, self.classes), self.tokens
+        if not all(_same(tokens, other.tokens) for other in others):
             if self.fixed:
                 raise ValueError("the columns of the two models differ; their tokens must be the same")
-            tokens = _union(self.tokens, other.tokens)
-        statistics = operation(self._spread(classes, tokens), other._spread(classes, tokens))
+            tokens = _all_names([self.tokens, *(other.tokens for other in others)])
+        rows, columns = _Places(classes), _Places(tokens)
+        states: list[State] = [self, *others]
+        statistics = reduce(operation, (state._spread(rows, columns) for state in states))
         return replace(self, statistics=statistics, classes=classes, tokens=tokens)
 
-    def _spread(self, classes: np.ndarray, tokens: np.ndarray) -> CountStatistics:
+    def _with_classes(self, classes: np.ndarray, other: State) -> np.ndarray:
+        if _same(classes, other.classes):
+            return classes
+        if not self.closed:
+            return _union(classes, other.classes)
+        class_codes(other.classes, classes)
+        return classes
+
+    def _spread(self, classes: _Places, tokens: _Places) -> CountStatistics:
         """The same totals laid out over more classes and tokens."""
-        if classes is self.classes and tokens is self.tokens:
+        if _same(self.classes, classes.names) and _same(self.tokens, tokens.names):
             return self.statistics
-        rows, columns = _positions(self.classes, classes), _positions(self.tokens, tokens)
-        return self.statistics.spread(rows, len(classes), columns, len(tokens))
+        rows, columns = classes.of(self.classes), tokens.of(self.tokens)
+        return self.statistics.spread(rows, len(classes.names), columns, len(tokens.names))
+
+
+def _coded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct labels, sorted, and the position of each label among them."""
+    if len(y) and y.dtype.kind in "iu" and y.dtype != np.uint64:
+        low, high = int(y.min()), int(y.max())
+        if high - low < len(y):  # a table of them is smaller than what sorting takes
+            place = y.astype(np.int64) - low
+            seen = np.bincount(place) > 0
+            return (np.flatnonzero(seen) + low).astype(y.dtype), (np.cumsum(seen) - 1)[place]
+    return np.unique(y, return_inverse=True)
+
+
+def same_setting(a: Any, b: Any) -> bool:
+    """Whether two values of a setting are equal: numbers, names, arrays, families, or one entry a column."""
+    if is_dataclass(a):
+        return type(a) is type(b) and all(same_setting(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
+    if isinstance(a, Mapping) or isinstance(b, Mapping):
+        return isinstance(a, Mapping) and isinstance(b, Mapping) and dict(a) == dict(b)
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(map(same_setting, a, b))
+    return np.array_equal(a, b)
 
 
 def class_codes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -228,6 +280,25 @@ def _union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.unique(validate.labels([*a.tolist(), *b.tolist()]))  # of several types: judged as one list would be
 
 
-def _positions(names: np.ndarray, among: np.ndarray) -> np.ndarray:
-    place = {name: i for i, name in enumerate(among.tolist())}
-    return np.fromiter((place[name] for name in names.tolist()), np.int64, len(names))
+def _all_names(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """The names of several models, sorted, each once."""
+    if any(part.dtype.kind != "O" for part in parts):
+        return reduce(_union, parts)
+    # tokens are all of one type; sorting merges runs that are sorted already, which a set would have torn up
+    names = dict.fromkeys(sorted(chain.from_iterable(part.tolist() for part in parts)))
+    return np.fromiter(names, object, len(names))
+
+
+class _Places:
+    """Names, and where each stands among them."""
+
+    def __init__(self, names: np.ndarray) -> None:
+        self.names = names
+
+    @cached_property
+    def _place(self) -> dict[Any, int]:
+        return {name: i for i, name in enumerate(self.names.tolist())}
+
+    def of(self, names: np.ndarray) -> np.ndarray:
+        """Positions of some of the names."""
+        return np.fromiter(map(self._place.__getitem__, names.tolist()), np.int64, len(names))

@@ -7,7 +7,6 @@ same bit for bit; `Scorer.score` is a short way for one text that polars would k
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,11 +14,13 @@ from os import PathLike, fspath
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import logsumexp
 
 from bayesnb import storage
 from bayesnb.corpus.tokens import Tokenizer
-from bayesnb.events.base import CountPosterior, Posterior, normalise
+from bayesnb.events.base import Posterior, normalise
 from bayesnb.model import Settings
+from bayesnb.onetext import OneText, is_one_text
 from bayesnb.storage import tensorfile
 
 
@@ -34,14 +35,29 @@ class Scores:
     labels : ndarray, shape (n,)
         The most probable class; the first where several tie.
     n_known, n_tokens : ndarray, shape (n,)
-        Tokens of the document that the model has learnt, and all its tokens. With none known the answer is the class
-        prior (for the Bernoulli model: that every token is absent), and a caller may prefer to abstain.
+        Tokens of the document that the model has learnt, and all its tokens; of a table of categories or measurements,
+        columns with a known value, and all columns. With none known the answer is the class prior (for the Bernoulli
+        model: that every token is absent), and a caller may prefer to abstain.
+    log_px : ndarray, shape (n,)
+        Log P(x), nats, of the known tokens and untempered: where its mean falls, documents have changed.
     """
 
     probabilities: np.ndarray
     labels: np.ndarray
     n_known: np.ndarray
     n_tokens: np.ndarray
+    log_px: np.ndarray
+
+
+def joint_and_density(posterior: Posterior, settings: Settings, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Log joint probabilities (n, K) that classes are told by, and log P(x) (n,), from one pass over the documents.
+
+    The first has the likelihood to the model's power; the second, log sum_k theta_k p(x | k), never has.
+    """
+    log_theta, likelihood = posterior.log_theta(settings.estimate), posterior.log_likelihood(X, settings.estimate)
+    joint = log_theta + likelihood
+    log_px = logsumexp(joint, axis=1)
+    return joint if settings.power == 1 else log_theta + settings.power * likelihood, log_px
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +112,7 @@ class Scorer:
         """Cuts texts as the model's were cut; ValueError for a model of matrices."""
         if self.model.tokens is None:
             raise ValueError("this model reads matrices of counts, not texts; use predict_proba(X)")
-        return Tokenizer(self.model.tokens)
+        return Tokenizer(self.model.tokens, **self.model.settings.cutting)
 
     @property
     def classes(self) -> np.ndarray:
@@ -116,12 +132,7 @@ class Scorer:
         ValueError
             It is no text, is impossible under every class, or the model reads matrices.
         """
-        counts: dict[Any, int] = Counter(map(self._columns.get, self.tokenizer.tokens(text)))
-        counts.pop(None, None)
-        columns = sorted(counts)
-        return self._single.probabilities(
-            np.array(columns, np.intp), np.array([counts[column] for column in columns], np.float64)
-        )
+        return self._one(text)
 
     def predict_log_proba(self, documents: Any) -> np.ndarray:
         """Log P(y = k | x), shape (n, K).
@@ -139,22 +150,40 @@ class Scorer:
         return self._log_proba(self._counted(documents)[0])
 
     def predict_proba(self, documents: Any) -> np.ndarray:
-        """P(y = k | x), shape (n, K); as `predict_log_proba`."""
+        """P(y = k | x), shape (n, K); as `predict_log_proba`. A list of one text takes the short way of `score`."""
+        if is_one_text(documents) and self.model.tokens is not None:
+            try:
+                return self._one(documents[0])[None]
+            except ValueError:
+                pass  # the long way says it in its words
         return np.exp(self.predict_log_proba(documents))
 
     def predict(self, documents: Any) -> np.ndarray:
         """The most probable class of each document, shape (n,); as `predict_log_proba`."""
         return self.classes[self.predict_proba(documents).argmax(axis=1)]
 
+    def predict_interval(self, documents: Any, level: float = 0.95) -> np.ndarray:
+        """Credible interval of each class probability, shape (n, K, 2); see `uncertainty.class_probability_interval`.
+
+        Raises
+        ------
+        ValueError
+            Also where the level is not between 0 and 1, or the model's parameters have no posterior.
+        """
+        from bayesnb.uncertainty import class_probability_interval
+
+        return class_probability_interval(self.posterior, self._counted(documents)[0], level, self.model.settings.power)
+
     def n_known(self, documents: Any) -> np.ndarray:
-        """Tokens of each document that the model has learnt, shape (n,)."""
+        """Tokens of each document that the model has learnt, or columns with a value, shape (n,)."""
         return self._counted(documents)[1]
 
     def score_many(self, documents: Any) -> Scores:
         """Probabilities, labels and how much of each document was known, in one pass; as `predict_log_proba`."""
         X, n_known, n_tokens = self._counted(documents)
-        probabilities = np.exp(self._log_proba(X))
-        return Scores(probabilities, self.classes[probabilities.argmax(axis=1)], n_known, n_tokens)
+        joint, log_px = joint_and_density(self.posterior, self.model.settings, X)
+        probabilities = np.exp(normalise(joint))
+        return Scores(probabilities, self.classes[probabilities.argmax(axis=1)], n_known, n_tokens, log_px)
 
     def _log_proba(self, X: Any) -> np.ndarray:
         settings = self.model.settings
@@ -164,14 +193,16 @@ class Scorer:
         """Documents as the event model counts them, known tokens, all tokens."""
         settings, names = self.model.settings, self.model.state.tokens
         if self.model.tokens is not None:
-            counted = self.tokenizer.count(_texts(documents), vocabulary=names.tolist())
+            counted = self.tokenizer.count(_texts(documents), vocabulary=self._columns)
             return settings.documents(counted.X), counted.n_known, counted.n_total
         if settings.event == "categorical":
             return self._celled(documents)
         if self.model.named_columns:
             _refuse_other_columns(documents, names)
         X = settings.documents(documents, names if self.model.named_columns else None)
-        n = X.sum(axis=1)
+        if settings.event == "gaussian":  # a column counts as a token
+            return X, (~np.isnan(X)).sum(axis=1, dtype=float), np.full(len(X), float(X.shape[1]))
+        n = X.sum(axis=1, dtype=np.float64)
         return X, n, n
 
     def _celled(self, documents: Any) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -187,61 +218,8 @@ class Scorer:
         return {token: column for column, token in enumerate(self.model.state.tokens.tolist())}
 
     @cached_property
-    def _single(self) -> _SingleDocument | _GeneralDocument:
-        settings = self.model.settings
-        threshold = settings.binarize
-        plain = settings.event == "multinomial" or (threshold is not None and threshold >= 0)
-        plain = plain and (settings.event, settings.estimate) != ("multinomial", "predictive")
-        if plain and isinstance(self.posterior, CountPosterior):
-            return _SingleDocument(settings, self.posterior)
-        return _GeneralDocument(settings, self.posterior)
-
-
-class _SingleDocument:
-    """One document by a few rows of the table that bulk scoring multiplies with; the sums run in the same order."""
-
-    def __init__(self, settings: Settings, posterior: CountPosterior) -> None:
-        bernoulli = settings.event == "bernoulli"
-        # the Bernoulli predictive is the mean: each cell is seen once a document
-        estimate = "mean" if bernoulli and settings.estimate == "predictive" else settings.estimate
-        self.table = posterior._table(estimate)
-        self.log_theta = posterior.log_theta(settings.estimate)
-        self.power = settings.power
-        self.present_above = settings.binarize if bernoulli else 0.0 if settings.binary else None
-
-    def probabilities(self, columns: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Class probabilities of a document with these counts in these columns, shape (K,)."""
-        table = self.table
-        if self.present_above is None:
-            total = (table._weight[columns] * counts[:, None]).sum(axis=0) + table._constant
-        else:
-            columns = columns[counts > self.present_above]
-            total = table._weight[columns].sum(axis=0) + table._constant
-        if table._never is not None:
-            total[table._never[columns].sum(axis=0) > 0] = -np.inf
-        if table._always is not None:
-            total[table._always[columns].sum(axis=0) < table._always.sum(axis=0)] = -np.inf
-        joint = self.log_theta + (total if self.power == 1 else self.power * total)
-        largest = joint.max()
-        if largest == -np.inf:
-            normalise(joint[None])  # says that the document is impossible
-        shifted = joint - largest
-        return np.exp(shifted - np.log(np.exp(shifted).sum()))
-
-
-class _GeneralDocument:
-    """One document by the general path, for settings that have no table."""
-
-    def __init__(self, settings: Settings, posterior: Posterior) -> None:
-        self.settings, self.posterior = settings, posterior
-
-    def probabilities(self, columns: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Class probabilities of a document with these counts in these columns, shape (K,)."""
-        from scipy import sparse
-
-        row = (counts, columns, np.array([0, len(columns)]))
-        X = self.settings.documents(sparse.csr_array(row, shape=(1, self.posterior.statistics.n_tokens)))
-        return np.exp(self.posterior.log_proba(X, self.settings.estimate, self.settings.power))[0]
+    def _one(self) -> OneText:
+        return OneText(self.tokenizer, self.model.settings, self.posterior, self._columns)
 
 
 def _texts(documents: Iterable[str]) -> list[str]:

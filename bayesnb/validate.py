@@ -1,13 +1,16 @@
 """One validator per concept, used everywhere; every message names what, where and the remedy.
 
-NumPy only; SciPy's sparse matrices and frames are looked at when given.
+NumPy and `kernels` only; SciPy's sparse matrices and frames are looked at when given.
 """
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
+
+from bayesnb import kernels
 
 ESTIMATES = ("mle", "map", "mean", "predictive")
 LEAST, MOST = 1e-100, 1e100  # of concentrations and counts: squares and ratios of them stay finite
@@ -27,11 +30,11 @@ def concentration(
         a = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be numbers above 0, got {value!r}") from None
-    bad = np.argwhere(~(np.isfinite(a) & (a > 0)))
-    if len(bad):
-        where = f" at {tuple(int(i) for i in bad[0])}" if a.ndim else ""
-        raise ValueError(f"{name} must be above 0 and finite, got {a[tuple(bad[0])]:g}{where}")
-    if a.size and not (a.min() >= least and a.max() <= most):
+    if a.size and not (distinct(a).min() >= least and distinct(a).max() <= most):
+        bad = np.argwhere(~(np.isfinite(a) & (a > 0)))
+        if len(bad):
+            where = f" at {tuple(int(i) for i in bad[0])}" if a.ndim else ""
+            raise ValueError(f"{name} must be above 0 and finite, got {a[tuple(bad[0])]:g}{where}")
         raise ValueError(f"{name} must lie between {least:g} and {most:g}, got {a.min():g}..{a.max():g}")
     if shape is None:
         return a
@@ -42,6 +45,11 @@ def concentration(
             f"{name} has shape {a.shape}, which does not fit {shape} (classes, tokens); "
             "give a number, one value a token, or one a class and token"
         ) from None
+
+
+def distinct(a: np.ndarray) -> np.ndarray:
+    """The cells of an array without those that broadcasting repeats."""
+    return a[tuple(slice(None) if stride else slice(0, 1) for stride in a.strides)]
 
 
 def level(value: Any) -> float:
@@ -100,7 +108,7 @@ def known_prior(value: Any, n_classes: int) -> np.ndarray:
     return p if abs(p.sum() - 1) < 1e-12 else p / p.sum()
 
 
-def counts(X: Any, name: str = "the model", columns: Any = None, *, signed: bool = False) -> Any:
+def counts(X: Any, name: str = "the model", columns: Any = None, *, signed: bool = False, stored: bool = False) -> Any:
     """Counts as a canonical CSR array of float64; the caller's matrix is never written to.
 
     Parameters
@@ -113,35 +121,27 @@ def counts(X: Any, name: str = "the model", columns: Any = None, *, signed: bool
         Names of the columns for messages.
     signed : bool
         Negative numbers are allowed.
+    stored : bool
+        Leave the entries as they are stored, of one of `kernels.STORED` types and duplicates apart: for what only sums.
 
     Raises
     ------
     ValueError
         X is not two-dimensional or not numeric, or holds a negative, NaN or infinite value, or one above 1e100.
     """
-    from scipy import sparse
-
-    if hasattr(getattr(X, "sparse", None), "to_coo"):  # a pandas frame of sparse columns only
-        X = X.sparse.to_coo()
-    if sparse.issparse(X):
-        csr = _canonical(X)
-    else:
-        dense = np.asarray(X)
-        if dense.dtype.kind not in "biuf":
-            dense = _as_float(dense)
-        if dense.ndim != 2:
-            raise ValueError(
-                f"Expected 2D array of counts (documents, tokens), got {dense.ndim}D array instead. Reshape your "
-                "data: array.reshape(1, -1) if it is one document"
-            )
-        csr = sparse.csr_array(dense, dtype=np.float64)  # some of NumPy's types SciPy does not know
-    data = csr.data.astype(np.float64, copy=False)
-    _refuse_bad_cell(csr, data, name, columns, signed=signed)
-    return csr if data is csr.data else sparse.csr_array((data, csr.indices, csr.indptr), shape=csr.shape)
+    csr = _as_csr(X)
+    mark = _mark(csr)
+    if not mark or (mark == "signed" and not signed):
+        mark = "signed" if signed else "counts"
+        ends = (-np.finfo(float).max, np.finfo(float).max) if signed else (0.0, MOST)
+        if not kernels.within(csr.data, *ends):
+            csr = _canonical(csr)
+            _refuse_bad_cell(csr, csr.data, name, columns, signed=signed)
+    return _judged(csr if stored else _canonical(csr), mark)
 
 
 def presence(X: Any, threshold: float | None, name: str, columns: Any = None) -> Any:
-    """Presence as a CSR array of ones: a cell above the threshold, implicit zeros included, is present.
+    """Presence as a CSR array of True: a cell above the threshold, implicit zeros included, is present.
 
     Parameters
     ----------
@@ -157,7 +157,10 @@ def presence(X: Any, threshold: float | None, name: str, columns: Any = None) ->
     """
     from scipy import sparse
 
-    csr = counts(X, name, columns, signed=True)
+    if _mark(X) == "presence" and (threshold is None or 0 <= threshold < 1):
+        return X
+    csr = counts(X, name, columns, signed=True, stored=True)
+    csr = csr if csr.has_canonical_format else _canonical(csr)
     if threshold is None:
         odd = np.flatnonzero((csr.data != 0) & (csr.data != 1))
         if len(odd):
@@ -168,16 +171,28 @@ def presence(X: Any, threshold: float | None, name: str, columns: Any = None) ->
             )
         threshold = 0.0
     if threshold < 0:  # what is not stored is above the threshold too
-        return sparse.csr_array((csr.toarray() > threshold).astype(np.float64))
-    if (csr.data > threshold).all():
-        return sparse.csr_array((np.ones_like(csr.data), csr.indices, csr.indptr), shape=csr.shape)
-    above = sparse.csr_array(((csr.data > threshold).astype(np.float64), csr.indices, csr.indptr), shape=csr.shape)
-    above = above.copy()
-    above.eliminate_zeros()
-    return above
+        return _judged(sparse.csr_array(csr.toarray() > threshold), "presence")
+    above = sparse.csr_array((csr.data > threshold, csr.indices, csr.indptr), shape=csr.shape)
+    if not above.data.all():
+        above = above.copy()
+        above.eliminate_zeros()
+    return _judged(above, "presence")
 
 
-def _canonical(X):
+def _as_csr(X: Any) -> Any:
+    """X as a CSR array that shares its entries where it can, of a type that `kernels` reads."""
+    from scipy import sparse
+
+    if _mark(X):
+        return X
+    if hasattr(getattr(X, "sparse", None), "to_coo"):  # a pandas frame of sparse columns only
+        X = X.sparse.to_coo()
+    if not sparse.issparse(X):
+        return sparse.csr_array(_dense(X), dtype=np.float64)  # some of NumPy's types SciPy does not know
+    return _sparse(X)
+
+
+def _sparse(X: Any) -> Any:
     from scipy import sparse
 
     if X.ndim != 2:
@@ -185,13 +200,44 @@ def _canonical(X):
     if X.dtype.kind not in "biuf":
         complex_ = "Complex data not supported: " if X.dtype.kind == "c" else ""
         raise ValueError(f"{complex_}X must hold real numbers, its dtype is {X.dtype}")
-    # wider before summing: duplicates of a narrow type would overflow
-    wide = X.astype(np.float64) if X.dtype != np.float64 else X
-    csr = sparse.csr_array(wide)
+    if X.format != "csr" or X.dtype not in kernels.STORED:
+        X = X.astype(np.float64)  # before duplicates are summed, which a narrow type would overflow
+    return sparse.csr_array(X)
+
+
+def _dense(X: Any) -> np.ndarray:
+    dense = np.asarray(X)
+    if dense.dtype.kind not in "biuf":
+        dense = _as_float(dense)
+    if dense.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array of counts (documents, tokens), got {dense.ndim}D array instead. Reshape your "
+            "data: array.reshape(1, -1) if it is one document"
+        )
+    return dense
+
+
+def _canonical(csr: Any) -> Any:
+    """The same in float64 with sorted columns and no duplicates; the array itself where it is that already."""
+    if csr.dtype != np.float64:
+        csr = csr.astype(np.float64)
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
     return csr
+
+
+def _judged(csr: Any, mark: str) -> Any:
+    """Mark an array of our own as judged, so that the layers below need not read it all again.
+
+    "signed" are numbers, "counts" are not negative, and "presence" is 1 wherever an entry is.
+    """
+    csr.__dict__["_judged"] = mark
+    return csr
+
+
+def _mark(X: Any) -> str:
+    return getattr(X, "__dict__", {}).get("_judged", "")
 
 
 def _as_float(dense: np.ndarray) -> np.ndarray:
@@ -252,6 +298,22 @@ def sample_weight(value: Any, n: int) -> np.ndarray | None:
         bad = int(np.argmin((w >= 0) & np.isfinite(w)))
         raise ValueError(f"sample_weight must be >= 0 and finite, got {w[bad]:g} at row {bad}")
     return w
+
+
+def decay(value: Any) -> float:
+    """A factor of forgetting, above 0 and at most 1.
+
+    Raises
+    ------
+    ValueError
+        It is anything else.
+    """
+    number = float(value) if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) else np.nan
+    if not 0 < number <= 1:
+        raise ValueError(
+            f"decay must be a number above 0 and at most 1, such as 0.9 (1 forgets nothing); got {value!r}"
+        )
+    return number
 
 
 def labels(y: Any) -> np.ndarray:

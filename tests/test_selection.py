@@ -192,3 +192,13 @@ def test_best_of_cs229_makes_few_errors(shared):
     )
     best = bayesnb.select(train.X, train.y).best.fit(train.X, train.y)
     assert (best.predict(test.X) != test.y).sum() <= 5
+
+
+def test_the_way_to_fit_the_power_that_the_estimators_document(corpus):
+    X, y = corpus
+    for clf in (bayesnb.MultinomialNB(alpha=0.1), bayesnb.BernoulliNB(alpha=0.1), bayesnb.GaussianNB(prior="weak")):
+        untempered = clf.fit(X, y).loo(X, y).log_score.sum()
+        power = bayesnb.fit_power(clf, X, y)
+        tempered = clf.set_params(power=power).fit(X, y)
+        assert tempered.loo(X, y).log_score.sum() >= untempered and 0 < power <= 1
+        assert bayesnb.fit_power(tempered, X, y) == power  # whatever it was before

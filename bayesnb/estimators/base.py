@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesnb import storage, validate
 from bayesnb.events.base import Posterior
-from bayesnb.model import Settings, State, class_codes
+from bayesnb.model import Settings, State, class_codes, same_setting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,8 +92,8 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         new._adopt(state, settings).posterior_.require(settings.estimate)
         return self._become(new)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from more documents, keeping what was learnt before.
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, decay: float = 1.0) -> Self:
+        """Learn from more documents, keeping what was learnt before, or forgetting some of it.
 
         Parameters
         ----------
@@ -102,6 +102,9 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         classes : array_like, optional
             All classes there will ever be; declared in the first call they are closed, and a later label outside
             them is an error. Never declared, classes grow as they are met.
+        decay : number, 0 < decay <= 1
+            Forgetting: what was learnt before counts this much from now on, as if its documents had had this
+            sample weight; after k more batches it has the weight decay^k.
 
         Returns
         -------
@@ -110,14 +113,27 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            As in `fit`; a label outside the declared classes; other classes than declared before. Nothing changes.
+            As in `fit`; a label outside the declared classes; other classes than declared before; a decay outside
+            (0, 1]. Nothing changes.
+
+        Notes
+        -----
+        With a decay d the posterior is proportional to prior x L(old documents)^d x L(new documents): the old
+        likelihood to a power, and never the prior, which is the power prior of Ibrahim and Chen, "Power prior
+        distributions for regression models", Statistical Science 15 (2000), 46-60. For totals this is
+        multiplication by d; means of measurements stay. With batches of one size the totals settle at 1/(1 - d)
+        batches, so intervals stop shrinking. Priors computed from the totals see what is left of them. A class or
+        token that stays away so long that less than 1e-100 of it is left goes, unless declared.
+
+        Documents learnt before a decay have only a share of their weight left; see `unlearn`.
         """
         new, settings, known = self._draft(), self._settings(), getattr(self, "_state", None)
         if known is not None:
             self._refuse_other_reading(settings)
         declared = self._declared(classes, known)
+        decay = validate.decay(decay)
         part = new._learn(X, y, sample_weight, settings, reset=known is None, classes=declared)
-        return self._become(new._adopt(part if known is None else known.add(part), settings))
+        return self._become(new._adopt(part if known is None else known.decayed(decay).add(part), settings))
 
     def unlearn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take documents back out of the totals: the posterior is the one that never saw them.
@@ -125,6 +141,10 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         A class that only learning brought in, and whose total returns to 0, is dropped; so is a token of a
         `TextClassifier`. Totals cannot tell which documents they are made of: documents that were never learnt,
         but whose counts fit into the totals, are subtracted all the same.
+
+        After `partial_fit` with a `decay` it cannot be exact: a document has a share of its weight left, so with its
+        whole weight it is refused where a total would become negative, and otherwise takes too much away. With
+        ``sample_weight=decay**k``, k the batches that decayed it, what is left of it goes, up to rounding.
 
         Parameters
         ----------
@@ -148,14 +168,17 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         return self._become(new._adopt(self._state.remove(part), settings))
 
     def merge(self, other: Self) -> Self:
-        """Add what another estimator of the same kind has learnt; this one's settings stay.
+        """Add what another estimator of the same kind has learnt.
+
+        ``a + b`` does the same in a new estimator, and ``sum([a, b, c])`` adds several.
 
         Raises
         ------
         TypeError
             The other is no estimator of the same kind.
         ValueError
-            The other reads documents in another way or has other columns, or a class outside those declared here.
+            The other has other settings, reads documents in another way or has other columns, or a class outside
+            those declared here. Nothing changes.
         """
         if type(other) is not type(self):
             raise TypeError(f"{type(self).__name__} merges with its own kind only, not with {type(other).__name__}")
@@ -164,10 +187,17 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         settings = self._settings()
         for reading in (other._reading(other._fitted), self._reading(settings)):
             self._refuse_other_reading(settings, reading)
+        _refuse_other_settings(settings, other._settings())
         return self._become(self._draft()._adopt(self._state.add(other._state), settings))
 
     def __add__(self, other: Self) -> Self:
         return self._draft().merge(other) if isinstance(other, PosteriorClassifier) else NotImplemented
+
+    def __radd__(self, other: Any) -> Self:
+        if not (isinstance(other, int) and other == 0):  # what `sum` begins with
+            return NotImplemented
+        check_is_fitted(self, "posterior_")
+        return self._draft()
 
     def with_class_prior(self, class_prior: Any) -> Self:
         """Return a copy with other base rates and the same phi; nothing is fitted again.
@@ -202,7 +232,8 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """P(y = k | x), shape (N, K), columns in the order of `classes_`."""
-        return np.exp(self.predict_log_proba(X))
+        log_proba = self.predict_log_proba(X)
+        return np.exp(log_proba, out=log_proba)
 
     def predict(self, X: Any, abstain: float | None = None) -> np.ndarray:
         """Most probable label of each document, shape (N,); the first class where several tie.
@@ -222,7 +253,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         from bayesnb import uncertainty
 
         posterior, settings, X = self._scored(X)
-        best = np.exp(posterior.log_proba(X, settings.estimate, settings.power)).argmax(axis=1)
+        best = posterior.most_probable(X, settings.estimate, settings.power)
         labels = posterior.classes[best]
         if abstain is None:
             return labels
@@ -280,7 +311,12 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
     # --- looking inside -------------------------------------------------------------------------------------
 
     def token_ratios(
-        self, numerator: Any, denominator: Any, level: float = 0.95, tokens: Iterable[Any] | None = None
+        self,
+        numerator: Any = None,
+        denominator: Any = None,
+        level: float = 0.95,
+        tokens: Iterable[Any] | None = None,
+        shared: Any = None,
     ) -> pd.DataFrame:
         """Exact posterior of phi_numerator / phi_denominator, a row per token, in token order.
 
@@ -295,31 +331,35 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        numerator, denominator : class labels
+        numerator, denominator : class labels, optional
+            Without a denominator: against all other classes pooled into one. Without either: every pair of classes,
+            in the order of `classes_`, indexed by (numerator, denominator, token).
         level : float
             Credible level of the interval.
         tokens : iterable, optional
             Only these tokens, in this order.
+        shared : float, array_like of shape (V,), Dirichlet or Beta, optional
+            Prior of the one phi under "same"; the Bayes factor needs it where the classes' priors differ.
 
         Raises
         ------
         ValueError
-            Unknown class or token, or a level outside (0, 1).
+            Unknown class or token, a level outside (0, 1), or classes to be pooled whose priors differ.
         """
         from bayesnb import contrast
 
         check_is_fitted(self, "posterior_")
         return contrast.token_ratios(
-            self.posterior_, numerator, denominator, level=level, tokens=tokens, alpha=self._fitted.alpha
+            self.posterior_, numerator, denominator, level=level, tokens=tokens, alpha=self._fitted.alpha, shared=shared
         )
 
     def explain(self, x: Any, classes: tuple[Any, Any] | None = None, level: float = 0.95) -> pd.DataFrame:
-        """Log-odds of one document, token by token, with a credible interval each; see `uncertainty.explain`.
+        """Log-odds of one document, by token or column, with a credible interval each; see `uncertainty.explain`.
 
         Parameters
         ----------
         x : document
-            One text, or the counts of one document: a row, or a matrix with one row.
+            One text, or the counts, categories or measurements of one document: a row, or a table with one row.
         classes : pair of labels, optional
             For the first and against the second; by default the predicted class against the runner-up.
         level : float
@@ -384,6 +424,14 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         y = _targets(self, y)
         return State.learn(settings.event, counts, y, tokens, weight=weight, classes=classes, fixed=fixed)
 
+    def _learn_part(self, X: Any, y: Any, settings: Settings) -> tuple[State, ...]:
+        """Totals of some of the documents to learn from, such as a worker has; each of them adds up for itself."""
+        return (self._learn(X, y, None, settings, reset=True),)
+
+    def _whole(self, states: tuple[State, ...], settings: Settings) -> State:
+        """What is learnt, from the sums of what `_learn_part` gave of all documents."""
+        return states[0]
+
     def _declared(self, classes: Any, known: State | None) -> np.ndarray | None:
         given = None if classes is None else np.unique(validate.labels(classes))
         if known is None:
@@ -433,6 +481,17 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         return now.posterior_, now._fitted, now._counts(X, now._fitted)
 
 
+def _refuse_other_settings(mine: Settings, theirs: Settings) -> None:
+    """Totals have no settings of their own: two estimators must agree on what to make of them."""
+    for name in _SETTING:
+        one, other = getattr(mine, name), getattr(theirs, name)
+        if not same_setting(one, other):
+            raise ValueError(
+                f"the settings differ: {name}={one!r} in the first and {name}={other!r} in the second; choose one for "
+                f"both with set_params({name}=...), then merge"
+            )
+
+
 def _warn_of_impossible_classes(posterior: Posterior, estimate: str) -> None:
     """A declared class without documents has mode 0: true of the mode, and rarely what its user wants."""
     if posterior.prior.theta.known is not None or (posterior.statistics.class_count > 0).all():
@@ -455,5 +514,6 @@ def _targets(estimator: BaseEstimator, y: Any) -> np.ndarray:
     y = validate.labels(y)
     if not len(y):
         raise ValueError("Found array with 0 sample(s) (shape=(0,)) while a minimum of 1 is required: y is empty")
-    check_classification_targets(y)
+    if y.dtype.kind not in "biu":  # which are classes whatever they are
+        check_classification_targets(y)
     return y

@@ -33,7 +33,8 @@ class MultinomialNB(MatrixClassifier):
     binary : bool
         Count presence: a token occurs at most once a document.
     power : number > 0
-        Exponent on the likelihood p(x | y); below 1 it tempers probabilities that are too sure.
+        Exponent on the likelihood p(x | y); below 1 it tempers probabilities that are too sure. To fit it by exact
+        leave-one-out: ``clf.set_params(power=bayesnb.fit_power(clf, X, y)).fit(X, y)``.
     force_alpha : bool
         As in scikit-learn: False raises an alpha below 1e-10 to 1e-10.
 

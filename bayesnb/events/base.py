@@ -10,54 +10,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from scipy.special import log_softmax
 
 from bayesnb import validate
 from bayesnb.events.leftout import RowError
 from bayesnb.events.statistics import CountStatistics
+from bayesnb.events.table import LogTable, normalise
 from bayesnb.families import Dirichlet, NoModeError, Point
 from bayesnb.validate import _plain
 
 __all__ = ["CountPosterior", "CountStatistics", "LogTable", "Posterior", "normalise"]
-
-
-class LogTable:
-    """What scoring documents under fixed probabilities needs, laid out once: the matrices are (V, K), in C order.
-
-    Parameters
-    ----------
-    p : ndarray, shape (K, V)
-        Probability of each token.
-    absence : ndarray, shape (K, V), optional
-        Probability that it is absent, 1 - p with all its digits, where absence counts (the Bernoulli model).
-    """
-
-    def __init__(self, p: np.ndarray, absence: np.ndarray | None = None) -> None:
-        with np.errstate(divide="ignore"):
-            self.log_p = np.log(p)
-        self._weight, self._never = _finite(self.log_p)
-        self._constant, self._always = np.zeros(len(p)), None
-        if absence is not None:
-            with np.errstate(divide="ignore"):
-                log_absence, self._always = _finite(np.log(absence))
-            self._weight -= log_absence
-            self._constant += log_absence.sum(axis=0)
-
-    def score(self, X: sparse.csr_array) -> np.ndarray:
-        """Log p(x_i | k) with 0 log 0 = 0, shape (N, K); -inf where what happened has probability 0."""
-        total = X @ self._weight + self._constant
-        if self._never is not None:
-            total[(X @ self._never) > 0] = -np.inf
-        if self._always is not None:
-            total[self._always.sum(axis=0) - X @ self._always > 0] = -np.inf
-        return total
-
-
-def _finite(log_p: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Logarithms with 0 in place of -inf, and 1 where that was; both (V, K)."""
-    impossible = np.isneginf(log_p)
-    weight = np.array(np.where(impossible, 0.0, log_p).T, order="C")
-    return weight, np.array(impossible.T, dtype=float, order="C") if impossible.any() else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +69,10 @@ class Posterior(ABC):
         """Log p(x_i | y_i = k), shape (N, K)."""
 
     @abstractmethod
+    def _document(self, X: Any) -> Any:
+        """Documents as the event model reads them; ValueError where they do not fit the model."""
+
+    @abstractmethod
     def _log_evidence(self) -> float:
         """Log evidence of the documents given their labels."""
 
@@ -140,6 +105,16 @@ class Posterior(ABC):
             A document has probability 0 under every class, so that its class probabilities are 0/0.
         """
         return normalise(self.log_joint(X, estimate, power))
+
+    def most_probable(self, X: Any, estimate: str = "map", power: float = 1.0) -> np.ndarray:
+        """Position of the class with the largest P(y_i = k | x_i), shape (N,); the first where several tie.
+
+        Raises
+        ------
+        ValueError
+            As `log_proba`.
+        """
+        return np.exp(self.log_proba(X, estimate, power)).argmax(axis=1)
 
     def log_predictive(self, X: Any) -> np.ndarray:
         """Log p(x_i | y_i = k, D) with the parameters integrated out, shape (N, K)."""
@@ -192,10 +167,14 @@ class CountPosterior(Posterior):
 
     def _table(self, estimate: str) -> LogTable:
         """The table of an estimate, kept once computed."""
+        return self._once("table", estimate, self._new_table)
+
+    def _once(self, what: str, estimate: str, compute: Callable[[str], Any]) -> Any:
+        """What is computed for an estimate when first asked for, and kept."""
         cache = self.__dict__.setdefault("_tables", {})
-        if estimate not in cache:
-            cache[estimate] = self._new_table(estimate)
-        return cache[estimate]
+        if (what, estimate) not in cache:
+            cache[what, estimate] = compute(estimate)
+        return cache[what, estimate]
 
     @abstractmethod
     def _log_predictive(self, X: sparse.csr_array) -> np.ndarray: ...
@@ -211,21 +190,42 @@ class CountPosterior(Posterior):
         return self._explained(self._phi_hat, estimate)
 
     def log_phi(self, estimate: str = "map") -> np.ndarray:
-        """Log of `phi_hat`, shape (K, V); -inf where it is 0."""
-        return self._explained(self._table, estimate).log_p
+        """Log of `phi_hat`, shape (K, V), read-only; -inf where it is 0."""
+        return self._once("log_phi", estimate, self._log_phi)
+
+    def _log_phi(self, estimate: str) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            log_phi = np.log(self.phi_hat(estimate))
+        log_phi.setflags(write=False)
+        return log_phi
 
     def require(self, estimate: str) -> None:
         """Raise the ValueError of `theta_hat` or `phi_hat` now, where the estimate does not exist for these data."""
         self.theta_hat(estimate)
-        if estimate == "mle" or (estimate == "map" and self.prior.lowest <= 1):
+        if estimate in ("mle", "map") and not self._surely_exists(estimate):
             self.phi_hat(estimate)
+
+    def _surely_exists(self, estimate: str) -> bool:
+        """Whether `phi_hat` of the mle or the map exists, as far as can be told without computing it."""
+        return estimate == "map" and self.prior.lowest > 1
 
     def log_likelihood(self, X: Any, estimate: str = "map") -> np.ndarray:
         """Log p(x_i | y_i = k) of the token sequence, without multinomial coefficient, shape (N, K)."""
-        X = self._document(X)
         if estimate == "predictive":
-            return self._log_predictive(X)
-        return self._explained(self._table, estimate).score(X)
+            return self._log_predictive(self._stored(X))
+        return self._explained(self._table, estimate).score(self._stored(X))
+
+    def most_probable(self, X: Any, estimate: str = "map", power: float = 1.0) -> np.ndarray:
+        """As every posterior's, without forming the class probabilities where one class clearly leads."""
+        log_theta = self.log_theta(estimate)
+        table = None if estimate == "predictive" else self._explained(self._table, estimate)
+        if table is None or not table.finite or not np.isfinite(log_theta).all():
+            return super().most_probable(X, estimate, power)
+        X = self._stored(X)
+        best, doubtful = table.leader(X, log_theta, power)
+        if len(doubtful):
+            best[doubtful] = super().most_probable(X[doubtful], estimate, power)
+        return best
 
     def log_likelihood_left_out(self, X: Any, own: np.ndarray, weight: np.ndarray, estimate: str = "map") -> np.ndarray:
         """Log p(x_i | y_i) with document i itself taken out of the totals of its class, shape (N,).
@@ -260,7 +260,12 @@ class CountPosterior(Posterior):
         return {"phi": self.phi.draw(rng, (draws,))}
 
     def _document(self, X: Any) -> sparse.csr_array:
-        X = self.statistics.document(validate.counts(X, type(self).__name__, self.tokens))
+        """Documents as the event model reads them: canonical, of float64."""
+        return validate.counts(self._stored(X))
+
+    def _stored(self, X: Any) -> sparse.csr_array:
+        """The same in the type they are stored in, duplicates apart."""
+        X = self.statistics.document(validate.counts(X, type(self).__name__, self.tokens, stored=True))
         if X.shape[1] != self.statistics.n_tokens:
             raise ValueError(f"X has {X.shape[1]} features, but the model is expecting {self.statistics.n_tokens}")
         return X
@@ -311,20 +316,3 @@ def _position(names: np.ndarray, wanted: Any, what: str, where: str) -> int:
         return int(found[0])
     listed = ", ".join(repr(_plain(name)) for name in names[:10]) + (", ..." if len(names) > 10 else "")
     raise ValueError(f"{what} {wanted!r} is not among the {where}: {listed}")
-
-
-def normalise(joint: np.ndarray) -> np.ndarray:
-    """Log class probabilities from log joint densities, shape (N, K); ValueError where a row has none."""
-    unknown = np.flatnonzero(~(joint < np.inf).all(axis=1))
-    if len(unknown):
-        raise ValueError(
-            f"row {unknown[0]} has log densities {joint[unknown[0]]}, beyond floating point: its values or the prior "
-            "are too extreme; rescale them"
-        )
-    impossible = np.flatnonzero(np.isneginf(joint).all(axis=1))
-    if len(impossible):
-        raise ValueError(
-            f"row {impossible[0]} has probability 0 under every class, so its class probabilities are 0/0; "
-            "smooth with alpha > 0 or use estimate='mean'"
-        )
-    return log_softmax(joint, axis=1)

@@ -19,7 +19,7 @@ from bayesnb.events import empirical, leftout, priors
 from bayesnb.events.base import CountPosterior, CountStatistics, LogTable
 from bayesnb.events.statistics import _difference
 from bayesnb.events.theta import ClassPrior
-from bayesnb.families import Beta, Dirichlet, NoModeError, mode_after, mode_of_excess
+from bayesnb.families import Beta, Dirichlet, NoModeError, excess
 from bayesnb.logbeta import log_beta_step
 
 
@@ -34,8 +34,9 @@ class Statistics(CountStatistics):
     """
 
     def _check(self) -> None:
-        over = np.argwhere(self.feature_count > self.class_count[:, None] * (1 + 1e-12))
-        if len(over):
+        most = self.class_count * (1 + 1e-12)
+        if (self.feature_count.max(axis=1, initial=0.0) > most).any():
+            over = np.argwhere(self.feature_count > most[:, None])
             k, j = (int(i) for i in over[0])
             raise ValueError(
                 f"token {j} would be in {self.feature_count[k, j]:g} documents of class {k}, "
@@ -45,7 +46,7 @@ class Statistics(CountStatistics):
     @staticmethod
     def document(X: sparse.csr_array) -> sparse.csr_array:
         """How a row is read: a token with a count above 0 is present."""
-        return sparse.csr_array(((X.data > 0).astype(np.float64), X.indices, X.indptr), shape=X.shape)
+        return validate.presence(X, 0.0, "BernoulliNB")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ class Prior:
     @property
     def lowest(self) -> float:
         """Smallest concentration of phi; above 1 a mode always exists."""
-        return float(min(self.phi.a.min(initial=np.inf), self.phi.b.min(initial=np.inf)))
+        return float(min(validate.distinct(shape).min(initial=np.inf) for shape in (self.phi.a, self.phi.b)))
 
     @property
     def strength(self) -> np.ndarray:
@@ -139,6 +140,18 @@ def _from_totals(rule: empirical.Rule, alpha: Any, statistics: Statistics) -> tu
     return Beta(*both), None, f"{rule.name}: Beta({law})"
 
 
+def _mode(above: np.ndarray, beside: np.ndarray) -> np.ndarray:
+    """Mode of Beta(1 + above, 1 + beside); NoModeError where one is below 0 or both are 0."""
+    if above.size and min(above.min(), beside.min()) < 0:
+        bad = np.argwhere((above < 0) | (beside < 0))[0]
+        raise NoModeError((int(bad[0]), int(bad[1])), unbounded=True)
+    total = above + beside
+    if not total.all():
+        bad = np.argwhere(total == 0)[0]
+        raise NoModeError((int(bad[0]), int(bad[1])), unbounded=False)
+    return above / total
+
+
 @dataclass(frozen=True, eq=False)
 class Posterior(CountPosterior):
     """Posterior of the Bernoulli model; see `CountPosterior`.
@@ -166,6 +179,10 @@ class Posterior(CountPosterior):
         """N_k - n_kj, which fractional weights may leave a rounding error below 0."""
         return np.maximum(self.statistics.class_count[:, None] - self.statistics.feature_count, 0.0)
 
+    def _surely_exists(self, estimate: str) -> bool:
+        some = self.statistics.class_count.all()
+        return bool(some) if estimate == "mle" else self.prior.lowest > 1 or (self.prior.lowest == 1 and some)
+
     def _phi_hat(self, estimate: str) -> np.ndarray:
         return self._estimate(self.prior.phi, self.statistics.feature_count, self._absent, estimate)
 
@@ -174,11 +191,11 @@ class Posterior(CountPosterior):
         return self._estimate(self.prior.phi.complement(), self._absent, self.statistics.feature_count, estimate)
 
     def _estimate(self, prior: Beta, n: np.ndarray, others: np.ndarray, estimate: str) -> np.ndarray:
-        both, s = np.stack([n, others], axis=-1), self.prior.smoothing
+        s = self.prior.smoothing
         if estimate == "map" and s is None:
-            return mode_after(np.stack([prior.a, prior.b], axis=-1), both)[..., 0]
+            return _mode(excess(prior.a, n), excess(prior.b, others))
         if estimate == "map":
-            return mode_of_excess(s[..., None] + both)[..., 0]
+            return _mode(s + n, s + others)
         if estimate != "mle":
             return Beta(prior.a + n, prior.b + others).mean()
         self._refuse_empty(self.statistics.class_count, "document")

@@ -142,7 +142,7 @@ class Statistics(CountStatistics):
     @staticmethod
     def document(X: sparse.csr_array) -> sparse.csr_array:
         """How a row is read: a cell with a count above 0 is there."""
-        return sparse.csr_array(((X.data > 0).astype(np.float64), X.indices, X.indptr), shape=X.shape)
+        return validate.presence(X, 0.0, "CategoricalNB")
 
     @classmethod
     def from_documents(

@@ -148,6 +148,16 @@ class MomentStatistics:
     def _cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.n, self.mean, self.M2
 
+    def scaled(self, factor: float) -> Self:
+        """Moments of the same documents with every weight multiplied by a factor, 0 < factor <= 1; means stay.
+
+        What falls below `validate.LEAST` documents is 0, as for counts.
+        """
+        count, n, m2 = self.class_count * factor, self.n * factor, self.M2 * factor
+        count[count < validate.LEAST] = 0.0
+        n[(n < validate.LEAST) | (count == 0)[:, None]] = 0.0
+        return type(self)(count, n, self.mean, np.where(n > 0, m2, 0.0))
+
     def __add__(self, other: Self) -> Self:
         self._refuse_other_shape(other)
         return type(self)(self.class_count + other.class_count, *_merged(self._cells, other._cells))

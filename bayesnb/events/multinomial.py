@@ -18,6 +18,7 @@ from scipy import sparse, special
 from bayesnb import validate
 from bayesnb.events import empirical, leftout, priors
 from bayesnb.events.base import CountPosterior, CountStatistics, LogTable
+from bayesnb.events.rising import log_rising_sums
 from bayesnb.events.statistics import _difference
 from bayesnb.events.theta import ClassPrior
 from bayesnb.families import Beta, Dirichlet, NoModeError, log_rising, mode_after, mode_of_excess
@@ -100,7 +101,7 @@ class Prior:
     @property
     def lowest(self) -> float:
         """Smallest concentration of phi; above 1 a mode always exists."""
-        return float(self.phi.min(initial=np.inf))
+        return float(validate.distinct(self.phi).min(initial=np.inf))
 
     @property
     def strength(self) -> np.ndarray:
@@ -152,6 +153,10 @@ class Posterior(CountPosterior):
         """Distribution of the token probabilities: Dirichlet(a + n), concentration of shape (K, V)."""
         return Dirichlet(self.prior.phi + self.statistics.feature_count)
 
+    def _surely_exists(self, estimate: str) -> bool:
+        some = self.statistics.token_total.all()
+        return bool(some) if estimate == "mle" else self.prior.lowest > 1 or (self.prior.lowest == 1 and some)
+
     def _phi_hat(self, estimate: str) -> np.ndarray:
         n = self.statistics.feature_count
         if estimate == "map":
@@ -166,17 +171,13 @@ class Posterior(CountPosterior):
         return LogTable(self._phi_hat(estimate))
 
     def _log_predictive(self, X: sparse.csr_array) -> np.ndarray:
-        c = self.phi.concentration
-        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        length = np.bincount(row, X.data, X.shape[0])
-        total = np.empty((X.shape[0], len(c)))
-        several = np.flatnonzero(X.data != 1)  # most tokens occur once, where the rising factorial is c itself
-        for k, (c_k, total_k) in enumerate(zip(c, self.phi.total, strict=True)):
-            hit = c_k[X.indices]
-            hits = np.log(hit)
-            hits[several] = log_rising(hit[several], X.data[several])
-            total[:, k] = np.bincount(row, hits, X.shape[0]) - log_rising(total_k, length)
-        return total
+        X = X if X.has_canonical_format else validate.counts(X)
+        length, which = np.unique(X @ np.ones(X.shape[1]), return_inverse=True)
+        whole = log_rising(self.phi.total, length[:, None])
+        return log_rising_sums(X, self.phi.concentration, self._log_concentration) - whole[which]
+
+    def _log_concentration(self) -> np.ndarray:
+        return self._once("log_c", "predictive", lambda _: np.log(np.array(self.phi.concentration.T, order="C")))
 
     def _left_out(self, X: sparse.csr_array, own: np.ndarray, weight: np.ndarray, estimate: str) -> np.ndarray:
         left = leftout.remainder(self, X, own, weight)

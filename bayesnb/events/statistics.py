@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
-from bayesnb import validate
+from bayesnb import kernels, validate
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,13 +38,11 @@ class CountStatistics:
     """Arrays (K, V) of real numbers, likewise."""
 
     def __post_init__(self) -> None:
-        n = np.array(self.class_count, np.float64)
-        f = np.array(self.feature_count, np.float64)
+        n, f = _own(self.class_count), _own(self.feature_count)
         if n.ndim != 1 or f.ndim != 2 or len(f) != len(n):
             raise ValueError(f"class_count {n.shape} and feature_count {f.shape} must be (K,) and (K, V)")
         for name, value in (("class_count", n), ("feature_count", f)):
             _refuse_bad_total(name, value)
-            value.setflags(write=False)
             object.__setattr__(self, name, value)
         self._check()
 
@@ -53,7 +51,7 @@ class CountStatistics:
 
     @staticmethod
     def document(X: sparse.csr_array) -> sparse.csr_array:
-        """How a row of counts is read by this event model: as it is."""
+        """How a row of counts is read by this event model: as it is, whatever the type of its numbers."""
         return X
 
     @classmethod
@@ -76,7 +74,7 @@ class CountStatistics:
         ValueError
             X or the weights are invalid, or codes are out of range or of another length.
         """
-        X = cls.document(validate.counts(X))
+        X = cls.document(validate.counts(X, stored=True))
         y = np.asarray(y)
         if y.shape != (X.shape[0],):
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {X.shape[0]} and {y.shape}")
@@ -85,9 +83,8 @@ class CountStatistics:
         if len(y) and not (y.min() >= 0 and y.max() < n_classes):
             raise ValueError(f"class codes must lie in 0..{n_classes - 1}, got {y.min()}..{y.max()}")
         w = validate.sample_weight(sample_weight, len(y))
-        w = np.ones(len(y)) if w is None else w
-        member = sparse.csr_array((w, (y, np.arange(len(y)))), shape=(n_classes, len(y)))
-        return cls(member.sum(axis=1), (member @ X).toarray())
+        y = y.astype(np.int64, copy=False)
+        return cls(_kept(np.bincount(y, w, n_classes)), _kept(kernels.count(X, y, n_classes, w)))
 
     @classmethod
     def zeros(cls, n_classes: int, n_tokens: int) -> Self:
@@ -125,16 +122,27 @@ class CountStatistics:
         f[np.ix_(classes, tokens)] = self.feature_count
         return type(self)(n, f)
 
+    def scaled(self, factor: float) -> Self:
+        """Totals of the same documents with every weight multiplied by a factor, 0 < factor <= 1.
+
+        What falls below `validate.LEAST` is 0: a class that stays away is forgotten before its digits are.
+        """
+        n, f = self.class_count * factor, self.feature_count * factor
+        n[n < validate.LEAST] = 0.0
+        f[(f < validate.LEAST) | (n == 0)[:, None]] = 0.0
+        return replace(self, class_count=n, feature_count=f)
+
     def __add__(self, other: Self) -> Self:
         self._refuse_other_shape(other)
-        return type(self)(self.class_count + other.class_count, self.feature_count + other.feature_count)
+        n, f = self.class_count + other.class_count, self.feature_count + other.feature_count
+        return type(self)(_kept(n), _kept(f))
 
     def __sub__(self, other: Self) -> Self:
         self._refuse_other_shape(other)
         n, f = _difference(self.class_count, other.class_count), _difference(self.feature_count, other.feature_count)
         # what a class that is empty again seems to hold is the rounding of totals it had before
         f[(n == 0)[:, None] & (f % 1 != 0) & (np.abs(f) <= 1e-9 * self.feature_count)] = 0.0
-        return type(self)(n, f)
+        return type(self)(_kept(n), _kept(f))
 
     def _refuse_other_shape(self, other: CountStatistics) -> None:
         if type(other) is not type(self) or other.feature_count.shape != self.feature_count.shape:
@@ -157,7 +165,22 @@ def _difference(total: np.ndarray, part: np.ndarray) -> np.ndarray:
     return left
 
 
+def _kept(array: np.ndarray) -> np.ndarray:
+    """A new array that nobody else holds, closed for writing: totals take it over without a copy."""
+    array = np.asarray(array, np.float64)
+    array.setflags(write=False)
+    return array
+
+
+def _own(value: Any) -> np.ndarray:
+    """The numbers as an array of float64 that nobody can write to."""
+    closed = isinstance(value, np.ndarray) and value.dtype == np.float64
+    return value if closed and value.flags.owndata and not value.flags.writeable else _kept(np.array(value, np.float64))
+
+
 def _refuse_bad_total(name: str, value: np.ndarray) -> None:
+    if not value.size or (value.min() >= 0 and value.max() < np.inf):
+        return
     bad = np.argwhere(~((value >= 0) & np.isfinite(value)))
     if len(bad):
         at = tuple(int(i) for i in bad[0])

@@ -278,6 +278,35 @@ def test_a_saved_model_comes_back_and_goes_on_learning(make, tmp_path):
     assert back._model().fingerprint == clf._model().fingerprint
 
 
+def test_intervals_explanations_and_abstaining(tmp_path):
+    """By column name with the category seen; an unseen one drops out, or has the row of the reserved cell."""
+    clf = CategoricalNB().fit(FRAME, Y)
+    ends, p = clf.predict_interval(FRAME, 0.99), clf.predict_proba(FRAME)
+    assert ((ends[..., 0] < p) & (p < ends[..., 1])).all()
+    document = pd.DataFrame([["red", 7, True]], columns=FRAME.columns)
+    table = clf.explain(document, classes=("warm", "cold"))
+    assert table.index.tolist() == ["(class prior)", "colour", "wet"]
+    assert table["value"].tolist() == [None, "red", True]
+    joint = clf.predict_joint_log_proba(document)[0]
+    assert table["contribution"].sum() == pytest.approx(joint[1] - joint[0], rel=1e-12)
+    reserve = CategoricalNB(unseen="reserve").fit(FRAME, Y).explain(document)
+    assert reserve["value"].tolist() == [None, "red", "(unseen)", True]
+    assert clf.predict(FRAME, abstain=0.999).tolist() == [None] * 4
+    assert clf.predict(FRAME, abstain=1e-9).tolist() == clf.predict(FRAME).tolist()
+    clf.save(tmp_path / "m")
+    np.testing.assert_array_equal(bayesnb.Scorer.load(tmp_path / "m").predict_interval(FRAME, 0.99), ends)
+
+
+def test_a_category_alone_in_its_column_says_nothing():
+    """Its contribution and both ends are 0, and intervals are those without the column."""
+    table = [["x", "a"], ["x", "b"], ["x", "b"]]
+    clf, without = CategoricalNB().fit(table, [0, 1, 1]), CategoricalNB().fit([row[1:] for row in table], [0, 1, 1])
+    assert clf.explain(["x", "a"]).loc[0].tolist() == ["x", 0, 0, 0]
+    np.testing.assert_allclose(
+        clf.predict_interval(table), without.predict_interval([row[1:] for row in table]), rtol=1e-6
+    )
+
+
 def cells_of_file(**values):
     def edit(parts):
         parts.document["model"]["cells"] |= values

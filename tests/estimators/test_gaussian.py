@@ -170,10 +170,12 @@ def test_class_priors_have_two_names():
 
 
 def test_what_needs_a_posterior_says_so():
-    """Intervals, draws and evidence without a prior, and estimates of a posterior at the fit."""
+    """Intervals, explanations, abstaining, draws and evidence without a prior; estimates of a posterior at the fit."""
     clf = GaussianNB().fit(X, Y)
     asked = [
         lambda: clf.predict_interval(NEW),
+        lambda: clf.explain(NEW[0]),
+        lambda: clf.predict(NEW, abstain=0.9),
         clf.posterior_.log_evidence,
         clf.posterior_.draw,
         clf.posterior_.mu.interval,
@@ -185,6 +187,30 @@ def test_what_needs_a_posterior_says_so():
         GaussianNB(estimate="predictive").fit(X, Y)
     with pytest.raises(ValueError, match="no token probabilities"):
         clf.token_ratios("a", "b")
+
+
+def test_intervals_explanations_and_abstaining(tmp_path):
+    """From a frame with a gap: by column name with the value, intervals around the estimate, the same from a file."""
+    frame = pd.DataFrame(NEW, columns=["height", "width", "depth"])
+    frame.loc[2, "width"] = np.nan
+    clf = GaussianNB(prior="weak", missing="ignore").fit(pd.DataFrame(X, columns=frame.columns), Y)
+    ends, p = clf.predict_interval(frame, 0.99), clf.predict_proba(frame)
+    assert ((ends[..., 0] < p) & (p < ends[..., 1])).all()
+    table = clf.explain(frame.iloc[[2]], classes=("a", "b"))
+    assert table.index.tolist() == ["(class prior)", "height", "depth"]
+    assert table["value"].tolist()[1:] == NEW[2, [0, 2]].tolist()
+    joint = clf.predict_joint_log_proba(frame.iloc[[2]])[0]
+    assert table["contribution"].sum() == pytest.approx(joint[0] - joint[1], rel=1e-12)
+    sure, bold = clf.predict(frame, abstain=0.999), clf.predict(frame, abstain=1e-9)
+    assert (bold == clf.predict(frame)).all()
+    assert [label for label in sure if label is not None] == [
+        b for b, s in zip(bold, sure, strict=True) if s is not None
+    ]
+    assert None in sure.tolist()
+    clf.save(tmp_path / "m")
+    scorer = bayesnb.Scorer.load(tmp_path / "m")
+    np.testing.assert_array_equal(scorer.predict_interval(frame, 0.99), ends)
+    assert scorer.n_known(frame).tolist() == [3, 3, 2, 3, 3, 3, 3, 3]
 
 
 def test_the_predictive_is_less_sure_than_the_plug_in():

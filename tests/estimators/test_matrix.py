@@ -398,11 +398,3 @@ def test_labels_too_large_for_one_number_type_are_refused_not_merged():
     assert clf.classes_.tolist() == [2**60 + 1, 2**60 + 3]
     with pytest.raises(TypeError, match="several types"):
         MultinomialNB().partial_fit([[1, 0]], [True]).partial_fit([[1, 0]], [1])
-
-
-@pytest.mark.parametrize("ours", [bayesnb.CategoricalNB, bayesnb.GaussianNB])
-def test_an_event_model_without_a_law_of_log_odds_says_so(ours):
-    X = np.array([[1, 0], [0, 1], [1, 1], [0, 2]])
-    clf = ours().fit(X, [0, 1, 0, 1])
-    with pytest.raises(ValueError, match="has no law of log-odds here; use multinomial or bernoulli"):
-        clf.explain(X[:1])
