@@ -298,7 +298,8 @@ def _set(family: Any, **values: np.ndarray) -> None:
 
 
 def _positive(value: Any, name: str) -> np.ndarray:
-    return validate.concentration(value, name, least=0.0, most=np.inf)  # scales of measurements have no natural size
+    ends = np.finfo(np.float64)  # scales of measurements have no natural size
+    return validate.concentration(value, name, least=float(ends.smallest_subnormal), most=float(ends.max))
 
 
 def _location(value: Any, name: str) -> np.ndarray:
