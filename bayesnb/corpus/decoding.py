@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from .records import CorpusError
@@ -16,6 +17,8 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 
+LONGEST = 2**29  # bytes of a line or row that is read in blocks: nothing may take a whole file into memory
+
 _PACKED = (
     (b"\x1f\x8b", "it is compressed by gzip: unpack it first"),
     (b"PK\x03\x04", "it is a zip archive or a spreadsheet: unpack it, or export it as CSV"),
@@ -24,11 +27,16 @@ _PACKED = (
 
 def read_bytes(path: Path) -> bytes:
     """Read a file's bytes; a missing file or a folder in its place is an OSError that says so."""
+    refuse_missing(path)
+    return path.read_bytes()
+
+
+def refuse_missing(path: Path) -> None:
+    """OSError where a file is missing or a folder stands in its place."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder where a file was expected")
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist")
-    return path.read_bytes()
 
 
 def is_binary(data: bytes, encoding: str) -> bool:
@@ -52,26 +60,115 @@ def decode(data: bytes, path: Path | str, encoding: str) -> str:
     CorpusError
         Naming file, line and byte offset of what the encoding cannot read, and another one to try.
     """
-    wide = is_wide(encoding)
     try:
+        is_wide(encoding)
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        line = data[: error.start].decode(encoding, "ignore").count("\n") + 1
-        value = f"0x{data[error.start]:02x}"
-        raise CorpusError(
-            f"{path}, line {line}: byte {value} at offset {error.start} is not {encoding}; {_advice(data, wide)}"
-        ) from error
+        raise _undecodable(error, path, encoding, data) from error
     except (LookupError, UnicodeError) as error:
         raise CorpusError(f"{path}: cannot be read as {encoding}: {error}") from error
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise CorpusError(f"{path}, line {line}: NUL character; a binary file? If it is text, {_advice(data, wide)}")
+    _refuse_nul(text, path, encoding, data)
     return text.removeprefix("\ufeff")
 
 
 def read_text(path: Path, encoding: str) -> str:
     """Read one text file."""
     return decode(read_bytes(path), path, encoding)
+
+
+def utf8_pieces(path: Path, encoding: str, size: int | None = None) -> Iterator[bytes]:
+    """A text file as UTF-8, some `size` bytes at a time or all at once; a piece may end anywhere but in a character.
+
+    Raises
+    ------
+    CorpusError
+        As `decode`; and where a text has no UTF-8, for it holds a lone surrogate.
+    """
+    line = 1
+    for text in [read_text(path, encoding)] if size is None else _decoded(path, encoding, size):
+        try:
+            yield text.encode()
+        except UnicodeEncodeError as error:
+            line += text.count("\n", 0, error.start)
+            raise CorpusError(f"{path}, line {line}: holds a lone surrogate; is it {encoding}?") from error
+        line += text.count("\n")
+
+
+def line_blocks(path: Path, encoding: str, size: int | None = None) -> Iterator[bytes]:
+    r"""A text file as UTF-8, whole lines of about `size` bytes at a time; only \n ends a line.
+
+    Raises
+    ------
+    CorpusError
+        As `utf8_pieces`; and where a line is longer than `LONGEST`.
+    """
+    rest, line = b"", 1
+    for piece in utf8_pieces(path, encoding, size):
+        end = 0 if size is None else piece.rfind(b"\n") + 1
+        if end:
+            yield rest + piece[:end]
+            line += piece.count(b"\n")
+            rest = piece[end:]
+        else:
+            rest += piece
+        if size is not None and len(rest) > LONGEST:
+            raise CorpusError(
+                f"{path}, line {line}: a line of more than {LONGEST >> 20} MB; is it one document a line?"
+            )
+    if rest:
+        yield rest
+
+
+def _decoded(path: Path, encoding: str, size: int) -> Iterator[str]:
+    """A text file in pieces, decoded as a whole would be."""
+    decode(b"", path, encoding)  # refuses what is no encoding of texts
+    make = codecs.lookup(encoding).incrementaldecoder
+    if make is None:
+        yield read_text(path, encoding)
+        return
+    decoder, head, offset, line, begun = make(), b"", 0, 1, False
+    for data in _chunks(path, size):
+        head = head or data
+        try:
+            text = decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:  # its bytes begin with those of a character that was cut in two
+            held = len(error.object) - len(data)
+            raise _undecodable(error, path, encoding, head, offset - held, line) from error
+        except UnicodeError as error:
+            raise CorpusError(f"{path}: cannot be read as {encoding}: {error}") from error
+        _refuse_nul(text, path, encoding, head, line)
+        offset, line = offset + len(data), line + text.count("\n")
+        if text:
+            yield text if begun else text.removeprefix("\ufeff")
+            begun = True
+
+
+def _chunks(path: Path, size: int) -> Iterator[bytes]:
+    """The bytes of a file, and none at its end."""
+    refuse_missing(path)
+    with path.open("rb") as file:
+        while data := file.read(size):
+            yield data
+    yield b""
+
+
+def _undecodable(
+    error: UnicodeDecodeError, path: Path | str, encoding: str, head: bytes, offset: int = 0, line: int = 1
+) -> CorpusError:
+    """What to say of bytes that are no text; `offset` and `line` are where the bytes at hand begin."""
+    line += error.object[: error.start].decode(encoding, "ignore").count("\n")
+    value = f"0x{error.object[error.start]:02x}"
+    advice = _advice(head, is_wide(encoding))
+    return CorpusError(
+        f"{path}, line {line}: byte {value} at offset {offset + error.start} is not {encoding}; {advice}"
+    )
+
+
+def _refuse_nul(text: str, path: Path | str, encoding: str, head: bytes, line: int = 1) -> None:
+    if "\0" in text:
+        line += text.count("\n", 0, text.index("\0"))
+        advice = _advice(head, is_wide(encoding))
+        raise CorpusError(f"{path}, line {line}: NUL character; a binary file? If it is text, {advice}")
 
 
 def _advice(data: bytes, wide: bool) -> str:

@@ -1,8 +1,9 @@
 """CSV and TSV: polars reads what is plainly well formed, Python's csv decides about the rest.
 
-polars pads short rows, takes a lone CR for text and names no line in its errors. So a file goes to it only if every
-quote stands in a well-formed quoted field, no CR stands alone and no row can be short (its last column has no
-nulls). Any other file is read again, strictly, by Python's csv, which either gives the rows or names the line.
+polars pads short rows, takes a lone CR for text and names no line in its errors. So rows go to it only if every quote
+stands in a well-formed quoted field, no CR stands alone and no row can be short (its last column has no nulls). Any
+others are read again, strictly, by Python's csv, which either gives the rows or names the line. A file may come in
+blocks, which end where a row ends.
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 import polars as pl
 
-from .decoding import read_text
+from .decoding import LONGEST, utf8_pieces
 from .records import CorpusError
 
 QUOTING = ("minimal", "none")
+_PIECE = 2**22
 
 
 def read_delimited(path: Path, delimiter: str, encoding: str, header: bool, quoting: str) -> tuple[pl.DataFrame, int]:
@@ -34,25 +37,90 @@ def read_delimited(path: Path, delimiter: str, encoding: str, header: bool, quot
     CorpusError
         Naming the line of a row that is too short or too long, or of a quote that is not closed as it should be.
     """
+    return next(iter(delimited_blocks(path, delimiter, encoding, header, quoting)))
+
+
+def delimited_blocks(
+    path: Path, delimiter: str, encoding: str, header: bool, quoting: str, size: int | None = None
+) -> Iterator[tuple[pl.DataFrame, int]]:
+    """Read a delimited file as `read_delimited` does, rows of about `size` bytes at a time.
+
+    Raises
+    ------
+    CorpusError
+        As `read_delimited`; and where a row is longer than `LONGEST`.
+    """
     if quoting not in QUOTING:
         raise CorpusError(f"quoting must be 'minimal' or 'none', got {quoting!r}")
-    text = read_text(path, encoding)
-    rows = _rows(text, path, delimiter, quoting)
-    line, end, first = next(((line, end, row) for line, end, row in rows if row), (0, 0, []))
-    if not first:
+    form, names, line, rows, blanks = _Form(path, delimiter, quoting), None, 0, 0, 0
+    for block, inside in _whole(encoding, form) if size is None else _whole_rows(encoding, form, size):
+        body, before = block, line
+        line += _lines(block)
+        if names is None:
+            begin, end, first = next((row for row in form.rows(block, before) if row[2]), (0, 0, []))
+            if not first:
+                continue
+            names = _names(first, f"{path}, line {begin}") if header else [f"column_{j + 1}" for j in range(len(first))]
+            skip = (end if header else begin - 1) - before
+            body, before = block[_after(block, skip) :], before + skip
+            inside = inside if inside is None or not header else inside - (end - begin)
+        frame, blank = _read_plain(body, inside, len(names), form), 0
+        if frame is None:
+            frame, blank = _read_strictly(body, before, names, form)
+        del block, body
+        frame.columns = names
+        rows, blanks = rows + frame.height, blanks + blank
+        if rows:
+            yield frame.with_columns(pl.when(pl.all() != "").then(pl.all()).name.keep()), blanks
+            blanks = 0
+    if names is None:
         raise CorpusError(f"{path} is empty")
-    names = _check_names(first, f"{path}, line {line}") if header else [f"column_{j + 1}" for j in range(len(first))]
-    body = _after_line(text, end if header else line - 1)
-    frame, blank = _read_plain(body, len(names), delimiter, quoting), 0
-    if frame is None:
-        frame, blank = _read_strictly(text, path, delimiter, quoting, names, header)
-    if not frame.height:
+    if not rows:
         raise CorpusError(f"{path} has a header but no rows")
-    frame.columns = names
-    return frame.with_columns(pl.when(pl.all() != "").then(pl.all()).name.keep()), blank
 
 
-def _check_names(names: list[str], place: str) -> list[str]:
+@dataclass(frozen=True)
+class _Form:
+    """A file and how it is written."""
+
+    path: Path
+    delimiter: str
+    quoting: str
+
+    def rows(self, data: bytes, before: int = 0) -> Iterator[tuple[int, int, list[str]]]:
+        """First line, last line and fields of each row, behind some lines; a blank line has no fields."""
+        lines = io.TextIOWrapper(io.BytesIO(data), "utf-8", newline="")
+        if self.quoting == "none":
+            reader = csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE, strict=True)
+        else:
+            reader = csv.reader(lines, delimiter=self.delimiter, strict=True)
+        end = before
+        while True:
+            start = end + 1
+            try:
+                with _long_fields():
+                    row = next(reader, None)
+            except csv.Error as error:
+                raise _OpenQuoteError(
+                    f"{self.path}, line {start}: a quoted field is not closed as it should be (read up to line "
+                    f"{before + reader.line_num}): double the quotes inside it, or pass quoting='none'",
+                    reader.line_num,
+                ) from error
+            if row is None:
+                return
+            end = before + reader.line_num
+            yield start, end, row
+
+
+class _OpenQuoteError(CorpusError):
+    """A quote that is not closed as it should be, seen after some lines."""
+
+    def __init__(self, message: str, lines: int) -> None:
+        super().__init__(message)
+        self.lines = lines
+
+
+def _names(names: list[str], place: str) -> list[str]:
     """Header names, each once; columns without a name are numbered."""
     named = [name or f"column_{j + 1}" for j, name in enumerate(names)]
     twice = [name for name, count in Counter(named).items() if count > 1]
@@ -61,58 +129,135 @@ def _check_names(names: list[str], place: str) -> list[str]:
     return named
 
 
-def _after_line(text: str, line: int) -> str:
-    """The text behind a number of lines, counted as csv counts them."""
-    ends = (found.end() for found in re.finditer(r"\r\n|\r|\n", text))
-    return text[next(islice(ends, line - 1, None), len(text)) :] if line else text
+# --- blocks ---------------------------------------------------------------------------------------------------
 
 
-def _read_plain(body: str, width: int, delimiter: str, quoting: str) -> pl.DataFrame | None:
+def _whole(encoding: str, form: _Form) -> Iterator[tuple[bytes, int | None]]:
+    """All of a file as one block."""
+    data = b"".join(utf8_pieces(form.path, encoding))
+    yield data, _newlines_in_quotes(data, len(data), form)
+
+
+def _whole_rows(encoding: str, form: _Form, size: int) -> Iterator[tuple[bytes, int | None]]:
+    """A file in blocks that end where rows end, with what `_newlines_in_quotes` says of each."""
+    data, line = b"", 0
+    for piece in _gathered(utf8_pieces(form.path, encoding, min(size, _PIECE)), size):
+        data += piece
+        del piece
+        end = _last_row_end(data, form)
+        inside = _newlines_in_quotes(data, end, form) if 2 * end > len(data) else None
+        if inside is None:  # a quote is where none should be: then quotes that are counted do not tell where rows end
+            end = _strict_row_end(data, line, form)
+        if end:
+            rest, data = data[end:], data[:end]
+            line += _lines(data)
+            yield data, inside
+            data = rest
+        elif len(data) > LONGEST:
+            raise CorpusError(
+                f"{form.path}, line {line + 1}: a row of more than {LONGEST >> 20} MB; is a quote not closed? "
+                "Pass quoting='none' where quotes are plain characters"
+            )
+    if data:
+        yield data, _newlines_in_quotes(data, len(data), form)
+
+
+def _gathered(pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
+    """Pieces put together to some size; small ones are decoded, so that what that takes is small."""
+    parts: list[bytes] = []
+    for piece in pieces:
+        parts.append(piece)
+        if sum(map(len, parts)) >= size:
+            yield b"".join(parts)
+            parts = []
+    yield b"".join(parts)
+
+
+def _last_row_end(data: bytes, form: _Form) -> int:
+    """Where the last whole row ends, if every quote opens or closes a field; 0 where there is no whole row."""
+    end = data.rfind(b"\n") + 1 or data.rfind(b"\r", 0, -1) + 1
+    if form.quoting == "none" or b'"' not in data:
+        return end
+    quotes = data.count(b'"', 0, end)
+    while quotes % 2:
+        before = data.rfind(b"\n", 0, data.rfind(b'"', 0, end)) + 1
+        quotes -= data.count(b'"', before, end)
+        end = before
+    return end
+
+
+def _strict_row_end(data: bytes, before: int, form: _Form) -> int:
+    """The same as Python's csv has it, whose word is final."""
+    ends, whole = [0], data.endswith(b"\n")
+    try:
+        for _, end, _ in form.rows(data, before):
+            ends.append(end - before)  # one by one: an error keeps those before it
+    except _OpenQuoteError as error:
+        if error.lines < _lines(data) and len(ends) == 1:  # not for want of more data; rows before it come first
+            raise
+        whole = True
+    return _after(data, ends[-1] if whole else ends[-2] if len(ends) > 1 else 0)
+
+
+def _lines(data: bytes) -> int:
+    """Line ends, as csv counts them."""
+    return data.count(b"\n") + sum(1 for _ in re.finditer(rb"\r(?!\n)", data))
+
+
+def _after(data: bytes, lines: int) -> int:
+    """Where the text begins that is behind a number of lines, counted as csv counts them."""
+    ends = (found.end() for found in re.finditer(rb"\r\n|\r|\n", data))
+    return next(islice(ends, lines - 1, None), len(data)) if lines else 0
+
+
+# --- rows -----------------------------------------------------------------------------------------------------
+
+
+def _read_plain(body: bytes, inside: int | None, width: int, form: _Form) -> pl.DataFrame | None:
     """Let polars read rows that it cannot misread; None if it might."""
-    quotes = quoting == "minimal" and '"' in body
-    height = body.count("\n") + (not body.endswith("\n"))
-    inside = _newlines_in_quotes(body, delimiter) if quotes else 0
-    if not body or inside is None or re.search(r"\r(?!\n)", body):
+    if not body or inside is None or re.search(rb"\r(?!\n)", body):
         return None
+    if body.endswith(form.delimiter.encode()):  # polars does not see the empty field behind it
+        return None
+    quotes = form.quoting == "minimal" and b'"' in body
+    height = body.count(b"\n") + (not body.endswith(b"\n"))
     try:
         frame = pl.read_csv(
-            io.BytesIO(body.encode()),
+            io.BytesIO(body),
             has_header=False,
-            separator=delimiter,
+            separator=form.delimiter,
             quote_char='"' if quotes else None,
             infer_schema=False,
         )
-    except (pl.exceptions.PolarsError, UnicodeEncodeError):
+    except pl.exceptions.PolarsError:
         return None
     # The width is that of the first row; a short row leaves a null in the last column.
     plain = frame.shape == (height - inside, width) and not frame.to_series(-1).null_count()
     return frame if plain else None
 
 
-def _newlines_in_quotes(body: str, delimiter: str) -> int | None:
+def _newlines_in_quotes(data: bytes, end: int, form: _Form) -> int | None:
     """Count newlines in quoted fields; None if a quote does not belong to a field that is closed as it should be."""
+    if form.quoting == "none" or data.find(b'"', 0, end) < 0:
+        return 0
     # The quote first, then what is before it: the search can then run from quote to quote.
-    field = rf'"(?<![^{delimiter}\n]")[^"]*+(?:""[^"]*+)*+"(?=[{delimiter}\r\n]|\Z)'
+    field = rf'"(?<![^{form.delimiter}\n]")[^"]*+(?:""[^"]*+)*+"(?=[{form.delimiter}\r\n]|\Z)'
     quotes, newlines = 0, 0
-    for found in re.finditer(field, body):
-        quotes += found.group().count('"')
-        newlines += found.group().count("\n")
-    return newlines if quotes == body.count('"') else None
+    for found in re.compile(field.encode()).finditer(data, 0, end):
+        quotes += data.count(b'"', *found.span())
+        newlines += data.count(b"\n", *found.span())
+    return newlines if quotes == data.count(b'"', 0, end) else None
 
 
-def _read_strictly(
-    text: str, path: Path, delimiter: str, quoting: str, names: list[str], header: bool
-) -> tuple[pl.DataFrame, int]:
+def _read_strictly(body: bytes, before: int, names: list[str], form: _Form) -> tuple[pl.DataFrame, int]:
     """Read with Python's csv, checking the width of every row."""
     columns: list[list[str]] = [[] for _ in names]
-    blank, to_skip = 0, int(header)
-    for line, end, row in _rows(text, path, delimiter, quoting):
+    blank = 0
+    for line, end, row in form.rows(body, before):
         if not row:
             blank += 1
-        elif to_skip:
-            to_skip, blank = 0, 0
         elif len(row) != len(names):
-            raise CorpusError(_width_message(path, line, end, row, names))
+            raise CorpusError(_width_message(form.path, line, end, row, names))
         else:
             for column, value in zip(columns, row, strict=True):
                 column.append(value)
@@ -123,30 +268,6 @@ def _width_message(path: Path, line: int, end: int, row: list[str], names: list[
     shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
     remedy = "" if end == line else f"; a quote runs on to line {end}: close it, or pass quoting='none'"
     return f"{path}, line {line}: {len(row)} fields where {len(names)} are expected ({shown}){remedy}"
-
-
-def _rows(text: str, path: Path, delimiter: str, quoting: str) -> Iterator[tuple[int, int, list[str]]]:
-    """First line, last line and fields of each row; a blank line has no fields."""
-    lines = io.StringIO(text, newline="")
-    if quoting == "none":
-        reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE, strict=True)
-    else:
-        reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    end = 0
-    while True:
-        start = end + 1
-        try:
-            with _long_fields():
-                row = next(reader, None)
-        except csv.Error as error:
-            raise CorpusError(
-                f"{path}, line {start}: a quoted field is not closed as it should be (read up to line "
-                f"{reader.line_num}): double the quotes inside it, or pass quoting='none'"
-            ) from error
-        if row is None:
-            return
-        end = reader.line_num
-        yield start, end, row
 
 
 @contextmanager

@@ -157,6 +157,15 @@ def _format_of(path: Path, alone: str | None) -> str:
     return alone
 
 
+def table_format(path: Path, format: str | None = None) -> str:
+    """Format of a table: "csv", "tsv", "parquet" or "ndjson"; CorpusError where it is none of them."""
+    found = format or _SUFFIXES.get(path.suffix.lower(), "")
+    if found not in ("csv", "tsv", "parquet", "ndjson"):
+        said = f"format {format!r} is no table" if format else "cannot tell from its name which table it is"
+        raise CorpusError(f"{path}: {said}: pass format= csv, tsv, parquet or ndjson")
+    return found
+
+
 def _read_documents(path: Path, format: str, encoding: str, label: str | bool | None) -> Corpus:
     """Read documents that are files or lines."""
     from . import folders

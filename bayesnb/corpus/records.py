@@ -17,6 +17,10 @@ class CorpusError(ValueError):
     """A file that cannot be read as asked: one line that names file, place and remedy."""
 
 
+class NotTextError(CorpusError):
+    """A table of numbers where one of texts is asked for."""
+
+
 @dataclass(frozen=True, eq=False)
 class Corpus:
     """Documents, with their labels where they have them.
@@ -39,6 +43,8 @@ class Corpus:
         What was left out: reason to number.
     source : str
         What was read.
+    columns : dict
+        Which columns of a table were read as "text" and "label".
     """
 
     y: np.ndarray | None
@@ -48,6 +54,7 @@ class Corpus:
     tokens: list[str] | None = None
     skipped: dict[str, int] = field(default_factory=dict)
     source: str = ""
+    columns: dict[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -67,4 +74,10 @@ def join_texts(parts: Sequence[Corpus], labels: Sequence[str], source: str) -> C
     y = np.repeat(np.array(labels, dtype=np.str_), [len(part) for part in parts])
     ids = [name for part in parts for name in part.ids]
     texts = [text for part in parts for text in part.texts or ()]
-    return Corpus(y, ids, texts=texts, skipped=dict(skipped), source=source)
+    return Corpus(y, ids, texts=texts, skipped=dict(skipped), source=source, columns=joined_columns(parts))
+
+
+def joined_columns(parts: Sequence[Corpus]) -> dict[str, str]:
+    """`Corpus.columns` of several corpora; different names of one role are listed."""
+    roles = {role: None for part in parts for role in part.columns}
+    return {role: " or ".join({part.columns[role]: None for part in parts if role in part.columns}) for role in roles}

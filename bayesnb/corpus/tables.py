@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
+from .nearby import suggestion
 from .records import Corpus, CorpusError
 
 TEXT_NAMES = ("text", "message", "body", "mail", "email", "sms", "document", "content")
@@ -33,21 +34,31 @@ def corpus_from_frame(frame: pl.DataFrame, source: str, text: str | None, label:
     CorpusError
         If a column does not exist or cannot be guessed; the message lists the columns.
     """
-    for name in (text, label):
-        if isinstance(name, str) and name not in frame.columns:
-            raise CorpusError(f"{source} has no column {name!r}; its columns: {_listed(frame.columns)}")
-    if text is not None and text == label:
-        raise CorpusError(f"{source}: {text!r} is given as both text and label")
-    text, label_name = _choose(frame, source, text, label)
+    text, label_name = choose(frame, source, text, label)
     if text is None:
         return _counts(frame, source, label_name)
-    return _texts(frame, source, text, label_name)
+    corpus = texts_of(frame, source, text, label_name)
+    if not len(corpus):
+        raise CorpusError(no_rows(source, label_name))
+    return corpus
 
 
-def _choose(
+def choose(
     frame: pl.DataFrame, source: str, text: str | None, label: str | bool | None
 ) -> tuple[str | None, str | None]:
-    """Names of the text column (None: a table of numbers) and of the label column (None: unlabelled)."""
+    """Names of the text column (None: a table of numbers) and of the label column (None: unlabelled).
+
+    Raises
+    ------
+    CorpusError
+        As `corpus_from_frame`.
+    """
+    for name in (text, label):
+        if isinstance(name, str) and name not in frame.columns:
+            near = suggestion(name, frame.columns)
+            raise CorpusError(f"{source} has no column {name!r}; its columns: {_listed(frame.columns)}{near}")
+    if text is not None and text == label:
+        raise CorpusError(f"{source}: {text!r} is given as both text and label")
     label_name = label if isinstance(label, str) else _named(frame, source, LABEL_NAMES, "label", [text])
     if text is None:
         others = [name for name in frame.columns if name != label_name]
@@ -99,18 +110,23 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:20])) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
 
 
-def _texts(frame: pl.DataFrame, source: str, text: str, label: str | None) -> Corpus:
-    """Texts and labels of the rows that have both; the others are counted."""
-    frame = frame.with_row_index("", offset=1) if "" not in frame.columns else frame
+def no_rows(source: str, label: str | None) -> str:
+    """What to say of a table none of whose rows is a document."""
+    return f"{source}: no row has {'a text' if label is None else 'both a label and a text'}"
+
+
+def texts_of(frame: pl.DataFrame, source: str, text: str, label: str | None, before: int = 0) -> Corpus:
+    """Texts and labels of the rows that have both, behind a number of rows; the others are counted."""
+    frame = frame.with_row_index("", offset=before + 1) if "" not in frame.columns else frame
     no_label = frame[label].is_null() if label is not None else pl.repeat(False, frame.height, eager=True)
     no_text = frame[text].is_null() & ~no_label
     reasons = {"rows without a label": int(no_label.sum()), "rows without a text": int(no_text.sum())}
     kept = frame.filter(~(no_label | no_text))
-    if not kept.height:
-        raise CorpusError(f"{source}: no row has {'a text' if label is None else 'both a label and a text'}")
     y = None if label is None else np.array(kept[label].to_list(), dtype=np.str_)
     skipped = {reason: count for reason, count in reasons.items() if count}
-    return Corpus(y, kept.to_series(0).to_list(), texts=kept[text].to_list(), skipped=skipped, source=source)
+    columns = {"text": text} if label is None else {"text": text, "label": label}
+    rows = kept.to_series(0).to_list()
+    return Corpus(y, rows, texts=kept[text].to_list(), skipped=skipped, source=source, columns=columns)
 
 
 def _counts(frame: pl.DataFrame, source: str, label: str | None) -> Corpus:
@@ -133,7 +149,8 @@ def _counts(frame: pl.DataFrame, source: str, label: str | None) -> Corpus:
     if not columns:
         raise CorpusError(f"{source} has no column of counts; its columns: {_listed(frame.columns)}")
     X = _matrix(frame.select(columns), source, rows)
-    return Corpus(y, rows.tolist(), X=X, tokens=columns, skipped=skipped, source=source)
+    read = {} if label is None else {"label": label}
+    return Corpus(y, rows.tolist(), X=X, tokens=columns, skipped=skipped, source=source, columns=read)
 
 
 def _are_numbers(frame: pl.DataFrame) -> bool:

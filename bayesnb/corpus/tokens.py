@@ -1,12 +1,11 @@
 """How a text becomes tokens.
 
-Two engines read alike: Python's ``re`` for one document (a polars query costs some 400 us), polars for many
-(:mod:`bayesnb.corpus.counting`). They share `Tokenizer.prepare`, which lowercases in Python for both, so that only
-the last step, cutting into tokens, has two implementations.
+Two engines read alike: Python's ``re`` for one document, arrays for many (:mod:`bayesnb.corpus.cutting`). They share
+`Tokenizer.prepare`, which lowercases in Python for both, and the second looks characters up in tables that the first
+has filled, so that only the last step, cutting into tokens, has two implementations.
 
-Rust's and Python's Unicode tables have different ages: so are those of two Python versions. For ``words``, code
-points newer than Unicode 15.0 are separators in both engines, and are blanked before lowercasing (Unicode 16 has
-capitals whose small letter is an old one).
+The Unicode tables of two Python versions differ. For ``words``, code points newer than Unicode 15.0 are separators,
+and are blanked before lowercasing (Unicode 16 has capitals whose small letter is an old one).
 """
 
 from __future__ import annotations
@@ -17,7 +16,9 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from bayesnb import vocabulary
 
 from .unicode15 import UNASSIGNED_EDGES
 
@@ -27,7 +28,12 @@ if TYPE_CHECKING:
 NAMED = ("words", "whitespace", "space")
 
 _WORDS = re.compile(r"\w{2,}")
-# Look-around, back-references, atomic and conditional groups: Rust's engine has none of them.
+# What `words` makes of ASCII before splitting at blanks, small letters included.
+_ASCII_WORDS = bytes(ord(chr(code).lower()) if re.match(r"\w", chr(code)) else 32 for code in range(128)).ljust(256)
+# A class of characters and how many at least: its tokens are the runs of such characters. No other expression is cut
+# by arrays.
+_RUNS = re.compile(r"(\\[wWdDsS]|\[\^?(?:\\.|[^][\\])+\]|[^][\\(){}.^$|?*+])(?:\+|\{([1-9]\d{0,3}),\})", re.DOTALL)
+# Look-around, back-references, atomic and conditional groups: a model file should need no special engine.
 _PYTHON_ONLY = re.compile(r"\\[1-9]|\(\?(?:[=!>(]|<[=!]|P=)")
 
 
@@ -41,24 +47,32 @@ class Tokenizer:
         ``"words"``: lowercased, runs of two or more of Python's ``\w`` (what scikit-learn's `CountVectorizer` does);
         ``"whitespace"``: not lowercased, runs of ``\S``; ``"space"``: ``text.lower().split(" ")``, where the empty
         string is a token; anything else is a regular expression for one token, applied to the lowercased text. It
-        must mean the same to Python and to Rust: no look-around, back-reference or capturing group.
+        must have no look-around, back-reference or capturing group.
+    ngram_range : (int, int)
+        Shortest and longest run of neighbouring tokens that is counted, as one token with spaces in it.
+    stop_words : iterable of str
+        Tokens that are left out, before runs are formed.
 
     Raises
     ------
     ValueError
-        If the regular expression cannot be used; the message says why.
+        If the regular expression cannot be used, or another argument has no meaning; the message says why.
     """
 
     pattern: str = "words"
+    ngram_range: tuple[int, int] = (1, 1)
+    stop_words: Any = ()
 
     def __post_init__(self):
         if not isinstance(self.pattern, str):
             raise ValueError(f"tokens must be one of {', '.join(NAMED)} or a regular expression, got {self.pattern!r}")
         if self.pattern not in NAMED:
             _compiled(self.pattern)
+        object.__setattr__(self, "ngram_range", vocabulary.ngram_range(self.ngram_range))
+        object.__setattr__(self, "stop_words", frozenset(vocabulary.stop_words(self.stop_words)))
 
     def tokens(self, text: str) -> list[str]:
-        """List the tokens of one document, in order (microseconds; polars is not loaded).
+        """List the tokens of one document, in order, then its runs of two, of three and so on (microseconds).
 
         Raises
         ------
@@ -68,7 +82,13 @@ class Tokenizer:
         fault = text_fault(text)
         if fault:
             raise ValueError(f"the text {fault}")
-        return self.cut(self.prepare(text))
+        if self.pattern == "words" and text.isascii():  # thrice as fast as the expression
+            found = [word for word in text.encode().translate(_ASCII_WORDS).decode().split() if len(word) > 1]
+        else:
+            found = self.cut(self.prepare(text))
+        if self.stop_words:
+            found = [token for token in found if token not in self.stop_words]
+        return found if self.ngram_range == (1, 1) else runs_of(found, *self.ngram_range)
 
     def prepare(self, text: str) -> str:
         """What both engines see: lowercased; for ``words``, newer code points are blanks."""
@@ -87,6 +107,14 @@ class Tokenizer:
         # A match of nothing (r"\b") is not a token.
         return [token for token in _compiled(self.pattern).findall(prepared) if token]
 
+    @property
+    def runs(self) -> tuple[str, int] | None:
+        """Class of characters and shortest length, where a token is a run of such characters."""
+        if self.pattern in NAMED:
+            return {"words": (r"\w", 2), "whitespace": (r"\S", 1)}.get(self.pattern)
+        found = _RUNS.fullmatch(self.pattern)
+        return (found[1], int(found[2] or 1)) if found else None
+
     def count(self, texts: Iterable[str], vocabulary: Iterable[str] | None = None) -> TokenCounts:
         """Count tokens in many documents, in bulk.
 
@@ -94,7 +122,7 @@ class Tokenizer:
         ----------
         texts : iterable of str
             The documents.
-        vocabulary : iterable of str, optional
+        vocabulary : iterable of str, or {token: column}, optional
             Count only these tokens, in this order. By default every token seen, sorted by code point.
 
         Returns
@@ -105,12 +133,19 @@ class Tokenizer:
         Raises
         ------
         ValueError
-            Naming the row that is not a string or holds a lone surrogate; if the vocabulary names a token twice;
-            if the regular expression does not compile in Rust.
+            Naming the row that is not a string or holds a lone surrogate; if the vocabulary names a token twice.
         """
         from .counting import count_tokens
 
         return count_tokens(self, texts, vocabulary)
+
+
+def runs_of(tokens: list[str], shortest: int, longest: int) -> list[str]:
+    """Runs of neighbouring tokens, joined by spaces: all of the shortest length, then the longer ones."""
+    found: list[str] = []
+    for n in range(shortest, longest + 1):
+        found += map(" ".join, zip(*(tokens[i:] for i in range(n)), strict=False)) if n > 1 else tokens
+    return found
 
 
 def text_fault(text: object) -> str | None:
@@ -142,20 +177,20 @@ def is_newer(char: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a user's regular expression, refusing what the two engines would not read alike."""
+    """Compile a user's regular expression; refused is what engines that never go back in a text do not have."""
     advice = f"; use {', '.join(NAMED)} or a regular expression for one token"
     if pattern.isalnum() or not pattern:
         raise ValueError(f"unknown tokens {pattern!r}{advice}")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # "possible nested set": Python and Rust read it differently
+            warnings.simplefilter("error")  # "possible nested set": a later Python may read it differently
             compiled = re.compile(pattern)
     except (re.error, Warning, OverflowError, RecursionError) as error:
-        raise ValueError(f"tokens {pattern!r} is not a regular expression for both engines: {error}") from error
+        raise ValueError(f"tokens {pattern!r} is not a regular expression: {error}") from error
     if compiled.groups:
         raise ValueError(f"tokens {pattern!r} has a capturing group: write (?:...) in place of (...)")
     if _PYTHON_ONLY.search(pattern.replace(r"\\", "")):
-        raise ValueError(f"tokens {pattern!r} has a look-around or back-reference, which bulk counting has not")
+        raise ValueError(f"tokens {pattern!r} has a look-around or back-reference: write it without")
     if compiled.fullmatch(""):
         raise ValueError(f"tokens {pattern!r} matches the empty string: use + in place of *")
     return compiled

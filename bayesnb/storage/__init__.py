@@ -228,6 +228,7 @@ def _pack(model: Model) -> tuple[dict[str, Any], packing.Arrays]:
 
 
 def _fingerprint(packed: dict[str, Any], arrays: packing.Arrays) -> str:
+    packed = packed | {"classes": packing.label_kind(packed["classes"])}
     layout = {name: [array.dtype.str, list(array.shape)] for name, array in arrays.items()}
     digest = hashlib.sha256(_canonical({"schema": schema.VERSION, "model": packed, "arrays": layout}).encode())
     for name in sorted(arrays):

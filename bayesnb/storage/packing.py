@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from bayesnb import vocabulary
 from bayesnb.families import Beta, Dirichlet, NormalInverseGamma
 from bayesnb.model import Settings
 from bayesnb.storage.tensorfile import is_count, naming
+from bayesnb.validate import _plain
 
 Arrays = dict[str, np.ndarray]
 
@@ -36,9 +38,14 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "missing": (str,),
     "min_categories": (type(None), float, dict),
     "unseen": (str,),
+    "ngram_range": (list,),
+    "min_df": (int, float),
+    "max_features": (type(None), int),
+    "stop_words": (list,),
 }
 _DEFAULT = {field.name: field.default for field in fields(Settings)}
-_LATER = frozenset(("var_smoothing", "missing", "min_categories", "unseen"))  # written where they are no default
+# written where they are no default
+_LATER = frozenset(("var_smoothing", "missing", "min_categories", "unseen", *vocabulary.OPTIONS))
 _FAMILIES: dict[str, tuple[type, tuple[str, ...]]] = {
     "beta": (Beta, ("a", "b")),
     "normal_inverse_gamma": (NormalInverseGamma, ("m0", "kappa0", "alpha0", "beta0")),
@@ -47,6 +54,9 @@ _COUNTERS = ("uint8", "uint16", "uint32")
 _NUMBERS = {"bool": bool} | dict.fromkeys(
     ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"), int
 ) | dict.fromkeys(("float16", "float32", "float64"), float)  # fmt: skip
+
+_OF_KIND = {bool: "bool", int: "int64", float: "float64"}
+_WIDEST = {"object": "str", "str": "str"} | {name: _OF_KIND[kind] for name, kind in _NUMBERS.items()}
 
 
 def pack_labels(labels: np.ndarray) -> dict[str, Any]:
@@ -89,6 +99,14 @@ def unpack_labels(packed: Any) -> np.ndarray:
         raise ValueError(f"a label is not a finite {kind}")
     check_order(values)
     return labels
+
+
+def label_kind(packed: dict[str, Any]) -> dict[str, Any]:
+    """Packed labels with one name for all types that can hold them: how wide NumPy made them is no part of a model.
+
+    Whether they are strings, whole numbers, floats or booleans stays: 1, 1.0 and True are different labels.
+    """
+    return packed | {"type": _WIDEST[packed["type"]]}
 
 
 def check_names(names: list[Any], *, ordered: bool) -> None:
@@ -167,7 +185,10 @@ def pack_settings(settings: Settings, arrays: Arrays) -> dict[str, Any]:
     packed: dict[str, Any] = {}
     for name in SETTINGS:
         value = getattr(settings, name)
-        if name in _LATER and np.ndim(value) == 0 and value == _DEFAULT[name]:
+        if name in _LATER and _is_default(value, name):
+            continue
+        if name in vocabulary.OPTIONS:  # small, and judged by Settings
+            packed[name] = list(value) if isinstance(value, tuple) else value
             continue
         with naming(name):
             packed[name] = _pack(value, name, arrays)
@@ -204,8 +225,18 @@ def check_settings(packed: Any) -> dict[str, tuple[int, ...]]:
         if type(packed[name]) not in types:
             raise ValueError(f"{name}: {packed[name]!r} is not {' or '.join(t.__name__ for t in types)}")
         with naming(name):
+            if name in vocabulary.OPTIONS:
+                getattr(vocabulary, name)(packed[name])
             shapes |= _array_shapes(packed[name], name)
     return shapes
+
+
+def _is_default(value: Any, name: str) -> bool:
+    """Whether a setting need not be written; 1.0, all documents, is not 1, one of them."""
+    default = _DEFAULT[name]
+    if name in vocabulary.OPTIONS:
+        return type(value) is type(default) and value == default
+    return np.ndim(value) == 0 and bool(value == default)
 
 
 def _array_shapes(packed: Any, name: str) -> dict[str, tuple[int, ...]]:
@@ -254,7 +285,7 @@ def _pack(value: Any, name: str, arrays: Arrays) -> Any:
     if isinstance(value, Dirichlet):
         return {"dirichlet": _pack(value.concentration, name, arrays)}
     if isinstance(value, Mapping):
-        labels = sorted(value)
+        labels = [_plain(label) for label in sorted(value)]
         packed = pack_labels(np.array(labels, object if isinstance(labels[0], str) else None))
         return {"labels": packed, "probabilities": [float(value[label]) for label in labels]}
     number = np.asarray(value, np.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from bayesnb import events
+from bayesnb import events, vocabulary
 from bayesnb.storage import packing, packing_cells, tensorfile
 from bayesnb.storage.tensorfile import naming
 
@@ -96,6 +96,9 @@ def expected(packed: Any) -> dict[str, Expected]:
             raise ValueError("there is none; learn from labelled documents first")
     with naming("settings"):
         shapes = packing.check_settings(packed["settings"])
+        of_texts = [name for name in vocabulary.OPTIONS if name in packed["settings"]]
+        if of_texts and packed["kind"] != "text":
+            raise ValueError(f"{of_texts[0]}: it belongs to a model of texts")
         statistics = events.find(packed["settings"]["event"]).Statistics
     needed: dict[str, Expected] = dict.fromkeys(statistics.COUNTS, (_COUNTS, (k, v)))
     needed |= dict.fromkeys(statistics.MEASURES, (("F64",), (k, v))) | {"class_count": (_COUNTS, (k,))}

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from bayesnb import kernels
 from bayesnb.events.base import CountPosterior
 from bayesnb.uncertainty.cumulants import Documents, filled, polygamma, signed, theta_cumulant, theta_terms
 from bayesnb.uncertainty.cumulants import Terms as TermList
@@ -88,7 +89,7 @@ class Counted(Documents):
     def sums(self, columns: list[np.ndarray]) -> np.ndarray:
         """Sum_j x_ij^m t_mkj for tables t_1, t_2, .. of shape (K, V): (n, orders, K)."""
         stacked = np.ascontiguousarray(np.concatenate(columns).T)
-        total = (self.X @ stacked).reshape(-1, len(columns), len(columns[0]))
+        total = kernels.score(self.X, stacked).reshape(-1, len(columns), len(columns[0]))
         row, column, count = self._more
         raised = count
         for m in range(1, len(columns) if len(row) else 0):

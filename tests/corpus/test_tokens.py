@@ -4,6 +4,8 @@ import re
 import subprocess
 import sys
 import unicodedata
+from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -12,21 +14,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesnb.corpus.tokens import Tokenizer, is_newer
+from bayesnb.corpus.tokens import Tokenizer, is_newer, text_fault
 
-PATTERNS = ["words", "whitespace", "space", "[a-z']+", r"\b\w+\b", r"[^\s,]+", r"(?:a|ß)+", "."]
+PATTERNS = ["words", "whitespace", "space", "[a-z']+", r"\b\w+\b", r"[^\s,]+", r"[^ß\0]{3,}", r"(?:a|ß)+", "."]
 EVERY_CHAR = [chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF]
 
 
 def bulk(pattern: str, texts: list[str]) -> list[list[str]]:
     """Tokens as the bulk engine cuts them."""
-    from bayesnb.corpus import counting
+    from bayesnb.corpus.cutting import cut
 
-    tokenizer = Tokenizer(pattern)
-    tokens, lengths = counting._cut(tokenizer, counting._engine(tokenizer), texts, 0)
-    ends = np.cumsum(lengths)
-    flat = tokens.to_list()
-    return [flat[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+    found = cut(Tokenizer(pattern), texts)
+    ends = np.searchsorted(found.rows, np.arange(len(texts) + 1))
+    flat = [found.names[i] for i in found.ids.tolist()]
+    return [flat[begin:end] for begin, end in pairwise(ends.tolist())]
 
 
 @pytest.mark.parametrize("pattern", ["words", "whitespace", "space", "[^ ]+"])
@@ -50,6 +51,63 @@ def test_both_engines_agree_on_any_text(pattern, texts):
     """Whatever the texts, bulk and single tokens are equal."""
     tokenizer = Tokenizer(pattern)
     assert bulk(pattern, texts) == [tokenizer.tokens(text) for text in texts]
+
+
+OPTIONS = [
+    {"ngram_range": (1, 3)},
+    {"ngram_range": (2, 2), "stop_words": ["aa", "a", ""]},
+    {"stop_words": ["aa", "Aß", "bb"]},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("pattern", ["words", "whitespace", "space", "[a-z' ]+", r"\b\w+\b"])
+@settings(max_examples=40, deadline=None)
+@given(texts=st.lists(st.text("aabbAß' \0\u3000Σ") | st.text(), max_size=4))
+def test_runs_and_stop_words_are_alike_in_both_engines(pattern, options, texts):
+    """Any text, lone surrogates included: the same tokens as often, or an error from both."""
+    tokenizer = Tokenizer(pattern, **options)
+    if any(text_fault(text) for text in texts):
+        with pytest.raises(ValueError, match="lone surrogate"):
+            tokenizer.count(texts)
+        with pytest.raises(ValueError, match="lone surrogate"):
+            [tokenizer.tokens(text) for text in texts]
+        return
+    counts = tokenizer.count(texts)
+    rows = [dict(zip(counts.tokens, row, strict=True)) for row in counts.X.toarray().tolist()]
+    found = [{token: n for token, n in row.items() if n} for row in rows]
+    assert found == [dict(Counter(tokenizer.tokens(text))) for text in texts]
+    assert counts.tokens == sorted(set().union(*found)) and counts.X.has_sorted_indices
+    assert counts.n_total.tolist() == [len(tokenizer.tokens(text)) for text in texts]
+
+
+def test_runs_are_count_vectorizers():
+    """Tokens first, then pairs; stop words go before runs are formed, so their neighbours meet."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    text = "The tea, and the milk: the tea again"
+    theirs = CountVectorizer(ngram_range=(1, 2), stop_words=["the", "and"]).build_analyzer()(text)
+    assert Tokenizer(ngram_range=(1, 2), stop_words=["the", "and"]).tokens(text) == theirs
+    assert theirs[:5] == ["tea", "milk", "tea", "again", "tea milk"]
+
+
+def test_tokens_that_share_eight_bytes_at_a_time_stay_apart():
+    """Tokens of every length around what is compared at once, that differ in their last byte or in NULs alone."""
+    stems = ["abcdefgh" * (n // 8) + "abcdefgh"[: n % 8] for n in range(1, 90)]
+    words = [stem + end for stem in stems for end in ("", "x", "y", "\0", "\0\0", "é")]
+    for pattern in ("space", "[^ ]+"):
+        assert bulk(pattern, [" ".join(words), " ".join(reversed(words))]) == [words, words[::-1]]
+
+
+def test_equal_hashes_are_not_taken_for_equal_tokens(monkeypatch):
+    """Where hashes collide, all of them or a few, more are drawn until the bytes agree."""
+    from bayesnb.corpus import cutting
+
+    real = cutting._hash
+    worse = {0: lambda code: code * np.uint64(0), 1: lambda code: code % np.uint64(3) << np.uint64(60)}
+    monkeypatch.setattr(cutting, "_hash", lambda pieces, seed: worse.get(seed, lambda c: c)(real(pieces, seed)))
+    text = " ".join(f"w{i % 97}" for i in range(1000))
+    assert bulk("words", [text]) == [text.split()]
 
 
 def test_the_table_of_unicode_15_is_polars_table():
@@ -186,16 +244,10 @@ def test_one_text_with_a_surrogate_is_an_error():
         (7, "tokens must be one of"),
     ],
 )
-def test_an_expression_the_engines_do_not_share_is_refused(pattern, message):
-    """What one engine lacks, or reads differently, is refused at construction."""
+def test_an_expression_that_would_need_a_special_engine_is_refused(pattern, message):
+    """Look-around and its like, and what is no expression of a token, are refused at construction."""
     with pytest.raises(ValueError, match=message):
         Tokenizer(pattern)
-
-
-def test_an_expression_rust_cannot_compile_is_refused_in_bulk():
-    r"""\Z is Python's alone."""
-    with pytest.raises(ValueError, match="does not compile in bulk"):
-        Tokenizer(r"a\Z").count(["a"])
 
 
 def test_a_vocabulary_with_a_token_twice_is_refused():
