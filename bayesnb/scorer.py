@@ -1,8 +1,8 @@
 """The light reader of a model file: texts or counts in, class probabilities out.
 
-Loads NumPy, scipy.special and scipy.sparse (and polars, once texts are scored in bulk), never scikit-learn, pandas or
-scipy.stats: what a small container runs. Bulk scoring takes the same path as the estimators, so its answers are the
-same bit for bit; `Scorer.score` is a short way for one text that polars would keep waiting.
+Loads NumPy, scipy.special and scipy.sparse, never scikit-learn, polars, pandas or scipy.stats: what a small container
+runs. Bulk scoring takes the same path as the estimators, so its answers are the same bit for bit; one text alone goes
+the short way of `bayesnb.onetext`.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class TextClassifier(PosteriorClassifier):
     max_features : int, optional
         Keep only so many tokens, those that are counted most often; of equals, the first.
     stop_words : list of str, optional
-        Tokens that are left out before runs are formed.
+        Tokens, written as they are cut (lowercased, say), that are left out before runs are formed.
 
     Attributes
     ----------
