@@ -40,6 +40,9 @@ _HOME = {
     "plot_learning_curve": "bayesnb.plots",
 }
 
+_PARTS = {"contrast", "corpus", "distributed", "events", "models", "plots", "report", "sampling", "uncertainty"}
+"""Submodules that are there without an import of their own."""
+
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
@@ -73,6 +76,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("bayesnb")
+    if name in _PARTS:
+        return import_module(f"bayesnb.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'bayesnb' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)

@@ -52,8 +52,8 @@ def distinct(a: np.ndarray) -> np.ndarray:
     return a[tuple(slice(None) if stride else slice(0, 1) for stride in a.strides)]
 
 
-def level(value: Any) -> float:
-    """A credible level strictly between 0 and 1.
+def level(value: Any, name: str = "level") -> float:
+    """A credible level strictly between 0 and 1; `name` is what the message calls it.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def level(value: Any) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if not 0 < number < 1:
-        raise ValueError(f"level must lie strictly between 0 and 1, such as 0.95; got {value!r}")
+        raise ValueError(f"{name} must lie strictly between 0 and 1, such as 0.95; got {value!r}")
     return number
 
 
@@ -200,9 +200,19 @@ def _sparse(X: Any) -> Any:
     if X.dtype.kind not in "biuf":
         complex_ = "Complex data not supported: " if X.dtype.kind == "c" else ""
         raise ValueError(f"{complex_}X must hold real numbers, its dtype is {X.dtype}")
+    if X.format in ("csr", "csc") and X.nnz < kernels.ALONE:  # larger ones are judged as they are read
+        _refuse_damaged(X)
     if X.format != "csr" or X.dtype not in kernels.STORED:
         X = X.astype(np.float64)  # before duplicates are summed, which a narrow type would overflow
     return sparse.csr_array(X)
+
+
+def _refuse_damaged(X: Any) -> None:
+    """SciPy follows row pointers and indices that lie outside the matrix: counts are lost, or the process is."""
+    try:
+        X.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(f"the sparse matrix is damaged, build it again: {error}") from None
 
 
 def _dense(X: Any) -> np.ndarray:

@@ -425,3 +425,10 @@ def test_a_table_on_a_terminal_shows_who_is_best_within_80_columns(model, capsys
     shown = capsys.readouterr().out.splitlines()
     assert all(len(line) <= 80 for line in shown) and any(line.startswith("mean log P(x)") for line in shown)
     assert [line.split()[1:3] for line in shown if line.startswith("mail/ham")] == [["-", "ham"]] * 3
+
+
+def test_a_table_that_cannot_be_read_at_all_is_no_success(model, capsys):
+    """Under --on-error skip a bad line costs the whole file; with no row left that is an error, which says so."""
+    Path("one.ndjson").write_text('{"text":"refund"}\nbad\n')
+    status, _, err = run(["score", "m.model", "one.ndjson", "--on-error", "skip"], capsys)
+    assert status == 2 and "no document was scored" in err

@@ -202,3 +202,17 @@ def test_the_way_to_fit_the_power_that_the_estimators_document(corpus):
         tempered = clf.set_params(power=power).fit(X, y)
         assert tempered.loo(X, y).log_score.sum() >= untempered and 0 < power <= 1
         assert bayesnb.fit_power(tempered, X, y) == power  # whatever it was before
+
+
+def test_what_a_selection_prints_is_short():
+    """A few lines, whatever the corpus; leave-one-out likewise."""
+    X, y = np.random.default_rng(0).poisson(1.0, (30, 5)), np.arange(30) % 2
+    assert len(repr(bayesnb.select(X, y)).splitlines()) < 10
+    assert len(repr(bayesnb.MultinomialNB().fit(X, y).loo(X, y))) < 400
+
+
+def test_a_power_cannot_help_a_class_whose_prior_is_known_to_be_0():
+    """The message names the class prior, and no estimate that would change nothing."""
+    X, y = np.array([[3, 0, 1], [1, 0, 0], [0, 0, 2], [0, 0, 5]]), [0, 0, 1, 1]
+    with pytest.raises(ValueError, match=r"row 0 .* its class has class prior 0"):
+        bayesnb.fit_power(bayesnb.MultinomialNB(estimate="mean", class_prior=[0.0, 1.0]), X, y)

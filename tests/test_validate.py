@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
+import bayesnb
 from bayesnb import validate
 
 DENSE = np.array([[0, 3, 0], [1, 0, 2], [0, 0, 0], [5, 0, 0]])
@@ -251,3 +252,14 @@ def test_weights_are_one_a_document_and_not_negative():
 def test_an_unknown_estimate_lists_the_known_ones():
     with pytest.raises(ValueError, match=r"mle, map, mean, predictive; got 'median'"):
         validate.estimate("median")
+
+
+@pytest.mark.parametrize(("part", "at", "value"), [("indices", 0, 10**6), ("indices", 0, -1), ("indptr", 1, 99)])
+def test_a_damaged_sparse_matrix_is_refused_before_it_is_followed(part, at, value):
+    """SciPy would lose the count without a word, or read memory that is not there."""
+    X = sparse.csr_array(np.ones((3, 4), int))
+    broken = getattr(X, part).copy()
+    broken[at] = value
+    setattr(X, part, broken)
+    with pytest.raises(ValueError, match="the sparse matrix is damaged"):
+        bayesnb.MultinomialNB().fit(X, [0, 1, 1])

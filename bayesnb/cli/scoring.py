@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # what takes time to import is imported where it is used: --h
     from bayesnb.evaluation import Drift
 
 ON_ERROR = ("fail", "skip")
-UNREADABLE = "files that cannot be read"
+UNREADABLE = "whole files that cannot be read"
 _SHOWN = ("probability", "lower", "upper")
 
 
@@ -92,6 +92,8 @@ def score(
         with output.working(f"scoring {path}"):
             scored.add(path, several=len(paths) > 1)
     output.note_skipped(scored.skipped)
+    if scored.unreadable and not scored.rows:
+        raise ValueError(f"no document was scored; {scored.unreadable}; to skip single lines, pipe the file into -")
     found = scored.summary()
     if summary is not None:
         output.write_json(summary, found)
@@ -158,6 +160,7 @@ class _Scored:
         self.skipped: Counter[str] = Counter()
         self.drift: Drift = Drift()
         self.abstained = 0
+        self.unreadable = ""  # the first file that could not be read, and why
 
     def add(self, path: str, *, several: bool) -> None:
         """Score the documents of a path.
@@ -203,6 +206,8 @@ class _Scored:
         if not self.skip:
             raise ValueError(message)
         self.skipped[f"{path}: {kind}"] += 1
+        if kind == UNREADABLE:
+            self.unreadable = self.unreadable or message
         output.note(in_shell_words(f"left out: {message}"))
 
     def summary(self) -> dict[str, Any]:

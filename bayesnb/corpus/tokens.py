@@ -70,6 +70,10 @@ class Tokenizer:
             _compiled(self.pattern)
         object.__setattr__(self, "ngram_range", vocabulary.ngram_range(self.ngram_range))
         object.__setattr__(self, "stop_words", frozenset(vocabulary.stop_words(self.stop_words)))
+        never = next((word for word in sorted(self.stop_words) if self.prepare(word) != word), None)
+        if never is not None:
+            hint = f"stop word {never!r} stops nothing: tokens are written as {self.prepare(never)!r}"
+            warnings.warn(hint, UserWarning, stacklevel=3)
 
     def tokens(self, text: str) -> list[str]:
         """List the tokens of one document, in order, then its runs of two, of three and so on (microseconds).

@@ -93,6 +93,10 @@ class Selection:
     text: Text | None = None
     note: str = "held fixed as documents are left out: classes, vocabulary, and priors computed from the documents"
 
+    def __repr__(self) -> str:
+        head = f"{type(self).__name__} of {len(self.candidates)} candidates, best first"
+        return f"{head}\n{self.table.head().to_string()}"
+
     @property
     def best(self) -> Any:
         """An unfitted estimator: the candidate with the largest log score."""

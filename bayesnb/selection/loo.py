@@ -42,6 +42,10 @@ class Loo:
     log_joint: np.ndarray
     note: str
 
+    def __repr__(self) -> str:
+        found = f"{self.errors} errors, log score {self.total:.6g} nats"
+        return f"{type(self).__name__} of {len(self.log_score)} documents: {found}; {self.note}"
+
     @property
     def total(self) -> float:
         """Sum of the log scores."""

@@ -64,9 +64,10 @@ def best_power(parts: Parts, weight: np.ndarray | None = None, largest: float = 
     mine = parts.log_likelihood[rows, parts.own]
     lost = np.flatnonzero(np.isneginf(mine) | np.isneginf(parts.log_theta[rows, parts.own]))
     if len(lost):
+        row = int(lost[0])
         raise ValueError(
-            f"row {lost[0]} has probability 0 under its own class once it is left out, whatever the power; "
-            "use estimate='mean'"
+            f"row {row} has probability 0 under its own class once it is left out, whatever the power; "
+            + ("use estimate='mean'" if np.isneginf(mine[row]) else "its class has class prior 0 without it")
         )
     w = np.ones(len(rows)) if weight is None else weight
 

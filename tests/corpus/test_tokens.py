@@ -60,6 +60,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:stop word")
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("pattern", ["words", "whitespace", "space", "[a-z' ]+", r"\b\w+\b"])
 @settings(max_examples=40, deadline=None)
@@ -265,3 +266,10 @@ def test_tokens_of_one_document_load_no_table_reader():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_stop_word_that_no_token_can_be_is_pointed_out():
+    """Tokens are lowercased, so "The" stops nothing; "the" does."""
+    with pytest.warns(UserWarning, match="stop word 'The' stops nothing"):
+        assert Tokenizer("words", stop_words=["The"]).tokens("The end") == ["the", "end"]
+    assert Tokenizer("words", stop_words=["the"]).tokens("The end") == ["end"]
