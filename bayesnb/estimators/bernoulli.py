@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from typing import Any, Self
+
+import numpy as np
 
 from bayesnb.estimators.matrix import MatrixClassifier
 
@@ -60,3 +63,20 @@ class BernoulliNB(MatrixClassifier):
         self.estimate = estimate
         self.power = power
         self.force_alpha = force_alpha
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """As `fit` of the other estimators; a column that is present in every row is pointed out: it tells nothing."""
+        super().fit(X, y, sample_weight)
+        statistics = self.posterior_.statistics
+        total = statistics.class_count.sum()
+        constant = np.flatnonzero(statistics.feature_count.sum(axis=0) == total)
+        if self.binarize is not None and len(constant) and total > 1:
+            name = self.posterior_.tokens.tolist()[constant[0]]
+            more = f" (and {len(constant) - 1} more)" if len(constant) > 1 else ""
+            warnings.warn(
+                f"column {name!r}{more} is above binarize={self.binarize:g} in every row, so that it tells nothing; "
+                "is the threshold right?",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self
