@@ -67,7 +67,8 @@ def best_power(parts: Parts, weight: np.ndarray | None = None, largest: float = 
         row = int(lost[0])
         raise ValueError(
             f"row {row} has probability 0 under its own class once it is left out, whatever the power; "
-            + ("use estimate='mean'" if np.isneginf(mine[row]) else "its class has class prior 0 without it")
+            + ("" if np.isneginf(mine[row]) else "its class has class prior 0 then: give a class_prior above 0, or ")
+            + "use estimate='mean'"
         )
     w = np.ones(len(rows)) if weight is None else weight
 
