@@ -191,7 +191,7 @@ def test_what_needs_a_posterior_says_so():
 
 def test_intervals_explanations_and_abstaining(tmp_path):
     """From a frame with a gap: by column name with the value, intervals around the estimate, the same from a file."""
-    frame = pd.DataFrame(NEW, columns=["height", "width", "depth"])
+    frame = pd.DataFrame(NEW.copy(), columns=["height", "width", "depth"])
     frame.loc[2, "width"] = np.nan
     clf = GaussianNB(prior="weak", missing="ignore").fit(pd.DataFrame(X, columns=frame.columns), Y)
     ends, p = clf.predict_interval(frame, 0.99), clf.predict_proba(frame)
