@@ -206,6 +206,10 @@ class Beta:
         total = self.a + self.b
         return (self.a / total) * (self.b / total) / (total + 1)
 
+    def marginal(self) -> Beta:
+        """Distribution of each cell alone: this one; so that a Dirichlet and a Beta can be asked alike."""
+        return self
+
     def interval(self, level: float = 0.95) -> np.ndarray:
         """Equal-tailed credible interval, shape (..., 2)."""
         tail = (1 - validate.level(level)) / 2

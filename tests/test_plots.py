@@ -452,6 +452,13 @@ def test_the_picture_of_one_parameter_draws_its_prior_likelihood_and_posterior()
         np.testing.assert_allclose(density, law.pdf(phi), rtol=1e-10)
 
 
+def test_the_parameter_of_a_category_is_counted_within_its_column():
+    """Two documents of 's', both 'a': Beta(2, 2) becomes Beta(4, 2), though each document has another column too."""
+    clf = bayesnb.CategoricalNB().fit([["a", "x"], ["b", "x"], ["a", "y"], ["a", "x"]], ["h", "h", "s", "s"])
+    figure = bayesnb.plot_parameter(clf, "s", clf.posterior_.tokens[0])
+    assert "Seen 2 times in 2. Prior Beta(2, 2); posterior Beta(4, 2)" in " ".join(t.get_text() for t in figure.texts)
+
+
 def test_a_parameter_that_the_model_does_not_have_is_refused_by_name():
     """The message says what was asked for."""
     corpus = bayesnb.load_toy_spam()

@@ -88,7 +88,7 @@ class Cells:
         return self._of_chosen(own)
 
     def _of_chosen(self, phi: Beta | Dirichlet) -> tuple[Array, Array]:
-        margin = phi.marginal() if isinstance(phi, Dirichlet) else phi
+        margin = phi.marginal()
         return margin.a[..., self.chosen], margin.b[..., self.chosen]
 
     @cached_property

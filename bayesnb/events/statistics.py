@@ -123,7 +123,7 @@ class CountStatistics:
         return type(self)(n, f)
 
     def scaled(self, factor: float) -> Self:
-        """Totals of the same documents with every weight multiplied by a factor, 0 < factor <= 1.
+        """Totals of the same documents with every weight multiplied by a factor, 0 <= factor <= 1.
 
         What falls below `validate.LEAST` is 0: a class that stays away is forgotten before its digits are.
         """

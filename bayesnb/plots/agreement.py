@@ -139,7 +139,7 @@ def _margin(posterior: CountPosterior, name: tuple[str, ...]) -> Beta:
     family = posterior.theta if name[0] == "theta" else posterior.phi
     if not isinstance(family, (Dirichlet, Beta)):
         raise ValueError("theta is known, so it has no density to draw; name parameters of phi")
-    margin = family.marginal() if isinstance(family, Dirichlet) else family
+    margin = family.marginal()
     k = _names_of(posterior.classes, "classes").index(name[1])
     at: tuple[int, ...] = (k,) if name[0] == "theta" else (k, _names_of(posterior.tokens, "tokens").index(name[2]))
     return Beta(margin.a[at], margin.b[at])

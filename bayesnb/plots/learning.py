@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,11 +45,11 @@ def plot_parameter(model: Any, label: Any, token: Any, level: float = 0.95) -> F
     """
     posterior, level = canvas.posterior_of(model), validate.level(level)
     k, j = posterior.class_index(label), posterior.token_index(token)
-    after = _cell(posterior.phi, k, j)
-    n = float(posterior.statistics.feature_count[k, j])
-    total = float(_trials(posterior)[k])
-    before = Beta(after.a - n, after.b - (total - n))
-    likelihood = Beta(np.asarray(n + 1), np.asarray(total - n + 1))
+    before = _cell(replace(posterior, statistics=posterior.statistics.scaled(0.0)), k, j)
+    after = _cell(posterior, k, j)
+    n, rest = float(after.a - before.a), float(after.b - before.b)
+    total = n + rest
+    likelihood = Beta(np.asarray(n + 1), np.asarray(rest + 1))
     lower, upper = after.interval(level)
     named = canvas.readable([label, token])
     fig = canvas.figure(
@@ -79,14 +80,9 @@ def plot_parameter(model: Any, label: Any, token: Any, level: float = 0.95) -> F
     return fig
 
 
-def _cell(phi: Any, k: int, j: int) -> Beta:
-    marginal = phi if isinstance(phi, Beta) else phi.marginal()
+def _cell(posterior: Any, k: int, j: int) -> Beta:
+    marginal = posterior.phi.marginal()
     return Beta(np.asarray(marginal.a[k, j]), np.asarray(marginal.b[k, j]))
-
-
-def _trials(posterior: Any) -> np.ndarray:
-    statistics = posterior.statistics
-    return statistics.class_count if isinstance(posterior.phi, Beta) else statistics.feature_count.sum(axis=1)
 
 
 @canvas.drawn

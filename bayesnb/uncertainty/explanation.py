@@ -135,7 +135,7 @@ def _ratio_parts(posterior: CountPosterior, X: sparse.csr_array, estimate: str, 
     """Parts under point estimates: count times log phi_a / phi_b, with the exact law of the ratio."""
     log_phi = posterior.log_phi(estimate)
     seen, count = X.indices, X.data
-    margin = posterior.phi.marginal() if posterior.event == "multinomial" else posterior.phi
+    margin = posterior.phi.marginal()
     ends = _ratio_ends(margin.a[a, seen], margin.b[a, seen], margin.a[b, seen], margin.b[b, seen], level)
     parts = [list(posterior.tokens[seen]), count, count * (log_phi[a, seen] - log_phi[b, seen]), count * ends]
     if posterior.event == "bernoulli":
