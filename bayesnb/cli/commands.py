@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from typer.exceptions import Exit, TyperException
 
-from bayesnb.cli import choosing, demo, draws, learn, output, scoring, use, verify
+from bayesnb.cli import choosing, demo, draws, learn, output, reporting, scoring, use, verify
 from bayesnb.cli.wording import in_shell_words
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ _SUMMARIES: dict[Any, str] = {  # whole in the list of commands, where a first s
     choosing.select: "Rank event models, priors and estimates.",
     learn.compare: "Show MLE, Laplace, MAP and mean side by side.",
     use.ratios: "Rank the tokens that tell classes apart.",
+    reporting.report: "Write one HTML page about all of it.",
     draws.sample: "Sample with PyMC and check against the closed form.",
     verify.verify: "Check that models and closed forms agree.",
     use.inspect: "Show what a model file holds.",

@@ -227,4 +227,4 @@ def _reliability(ax: Axes, confidence: np.ndarray, accuracy: np.ndarray, n: np.n
     ax.set_ylim(-0.02, 1.02)
     ax.grid()
     ax.set_ylabel("share that was right")
-    canvas.legend(ax, loc="lower right")
+    canvas.legend(ax, loc="best")

@@ -1,6 +1,7 @@
-"""One HTML page about a fitted model: compose sections into a `Page` and write it with `write_report`.
+"""One HTML page about a fitted model: `whole_page` has everything; or compose sections into a `Page` of your own.
 
-Each ``..._section`` returns a `Section` from fitted objects and shows only what its arguments hold.
+`write_report` writes the file. Each ``..._section`` returns a `Section` from fitted objects and shows only what its
+arguments hold.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 from bayesnb.report.checks import agreement_section, documents_section, evaluation_section
 from bayesnb.report.model import data_section, map_laplace_section, prior_section, ratios_section
 from bayesnb.report.page import Facts, Figure, Page, Section, Table, Text, render, write_report
+from bayesnb.report.whole import whole_page
 
 __all__ = [
     "Facts",
@@ -29,6 +31,7 @@ __all__ = [
     "prior_section",
     "ratios_section",
     "render",
+    "whole_page",
     "write_report",
 ]
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
     from bayesnb.corpus import Corpus
+    from bayesnb.model import Settings
 
 
 def data_section(corpus: Corpus, model: Any) -> Section:
@@ -54,23 +55,25 @@ def data_section(corpus: Corpus, model: Any) -> Section:
     return Section("Data", [Facts(facts), Table(rows, "What each class holds.")])
 
 
-def prior_section(model: Any) -> Section:
+def prior_section(model: Any, settings: Settings | None = None) -> Section:
     """Which prior, and how much it weighs beside the data: as many tokens, or documents, as its concentrations sum to.
 
     Parameters
     ----------
     model : fitted estimator or posterior
+    settings : Settings, optional
+        How it predicts, where `model` is a posterior, which does not know.
 
     Raises
     ------
     ValueError
         It is not fitted.
     """
-    posterior = canvas.posterior_of(model)
+    posterior, told = canvas.posterior_of(model), model if settings is None else settings
     facts = {"Prior": posterior.prior.describe(), "Log evidence, nats": posterior.log_evidence()}
-    for name, title in (("estimate", "Estimate used for predictions"), ("alpha", "Laplace pseudo-count s")):
-        if np.ndim(getattr(model, name, [])) == 0:
-            facts[title] = getattr(model, name)
+    for name, title in _SETTINGS.items():
+        if np.ndim(getattr(told, name, [])) == 0:
+            facts[title] = getattr(told, name)
     text = (
         "Laplace smoothing by s is the mode (MAP) of the posterior under concentration 1 + s, and the mean under "
         "concentration s. Every interval, ratio and evidence on this page uses the prior named here.\n\n"
@@ -79,6 +82,11 @@ def prior_section(model: Any) -> Section:
     return Section("Prior", [Text(text), Facts(facts), Table(_strengths(posterior), _STRENGTH[posterior.event])])
 
 
+_SETTINGS = {
+    "estimate": "Estimate used for predictions",
+    "alpha": "Laplace pseudo-count s",
+    "power": "Power of the likelihood",
+}
 _STRENGTH = {
     "multinomial": "Strength of the prior of phi in tokens, beside the tokens of each class.",
     "bernoulli": "Strength of the prior of phi in documents, averaged over tokens, beside the documents of each class.",
