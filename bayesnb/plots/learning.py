@@ -56,8 +56,8 @@ def plot_parameter(model: Any, label: Any, token: Any, level: float = 0.95) -> F
         6.4,
         3.4,
         f"What is known of the probability of {named[1]!r} in {named[0]!r}",
-        f"Seen {n:,.6g} times in {total:,.6g}. Prior Beta({float(before.a):.4g}, {float(before.b):.4g}); posterior "
-        f"Beta({float(after.a):.4g}, {float(after.b):.4g}), {level:.0%} interval {lower:.3g} to {upper:.3g}",
+        f"Seen {n:,.6g} times in {total:,.6g}. Prior Beta({float(before.a):,.6g}, {float(before.b):,.6g}); "
+        f"posterior Beta({float(after.a):,.6g}, {float(after.b):,.6g}), {level:.0%} interval {lower:.3g}–{upper:.3g}",
     )
     ax = fig.subplots()
     top = min(1.0, max(float(law.interval(1 - 2 * _TAIL)[1]) for law in (after, likelihood)) * 1.1)
@@ -76,7 +76,7 @@ def plot_parameter(model: Any, label: Any, token: Any, level: float = 0.95) -> F
     ax.set_xlim(0, top)
     ax.set_xlabel("phi, probability of the token")
     ax.set_ylabel("density")
-    canvas.legend(ax, loc="upper right")
+    canvas.legend(ax, loc="best")
     return fig
 
 
