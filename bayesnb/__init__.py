@@ -29,6 +29,7 @@ _HOME = {
     "sample_posterior_predictive": "bayesnb.checks.predictive",
     "verify": "bayesnb.checks.verification",
     "calibrate": "bayesnb.checks.calibration",
+    "compare_estimates": "bayesnb.comparison",
     "plot_ratios": "bayesnb.plots",
     "plot_map_vs_laplace": "bayesnb.plots",
     "plot_agreement": "bayesnb.plots",
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from bayesnb.checks.calibration import calibrate
     from bayesnb.checks.predictive import sample_posterior_predictive, sample_prior_predictive
     from bayesnb.checks.verification import verify
+    from bayesnb.comparison import compare_estimates
     from bayesnb.corpus.datasets import load_federalist, load_toy_spam
     from bayesnb.corpus.readers import read_corpus
     from bayesnb.estimators import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, TextClassifier, load

@@ -6,22 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesnb.model import Settings, State
-
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bayesnb.storage import Model
 
-def compare_estimates(settings: Settings, state: State) -> pd.DataFrame:
-    """Every estimate of phi, a row per class and token.
+
+def compare_estimates(model: Any) -> pd.DataFrame:
+    """Every estimate of phi of one posterior, a row per class and token.
 
     Parameters
     ----------
-    settings : Settings
-        `alpha` is the Laplace pseudo-count s and `prior` the concentration a of phi; the MAP and the mean are both of
-        that one posterior.
-    state : State
-        What was learnt.
+    model : fitted TextClassifier, MultinomialNB, BernoulliNB, or Model
+        Its `alpha` is the Laplace pseudo-count s and its `prior` the concentration a of phi; the MAP and the mean are
+        both of that one posterior.
 
     Returns
     -------
@@ -30,13 +28,29 @@ def compare_estimates(settings: Settings, state: State) -> pd.DataFrame:
         Bernoulli N + 2 s), ``map`` (NA where there is no mode), ``mean``, and ``map_minus_laplace``. Which prior was
         used stands in ``.attrs["prior"]``.
 
+    Raises
+    ------
+    ValueError
+        The model is not fitted, or not of tokens.
+
     Notes
     -----
     Under the default prior, a = 1 + s, the MAP and the Laplace estimate are one formula reached by two routes; the
     difference shows rounding only. The mean of that posterior is (n + 1 + s)/(N + (1 + s) V), another number.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> corpus = bayesnb.load_toy_spam()
+    >>> clf = bayesnb.TextClassifier(tokens="space").fit(corpus.texts, corpus.y)
+    >>> table = bayesnb.compare_estimates(clf)
+    >>> table.loc[("spam", "free"), ["count", "mle", "laplace", "map", "mean"]].round(3).tolist()
+    [2.0, 0.133, 0.103, 0.103, 0.093]
     """
     import pandas as pd
 
+    stored = of_tokens(model)
+    settings, state = stored.settings, stored.state
     posterior: Any = settings.posterior(state)
     n = state.statistics.feature_count
     bernoulli = settings.event == "bernoulli"
@@ -57,6 +71,18 @@ def compare_estimates(settings: Settings, state: State) -> pd.DataFrame:
     table = pd.DataFrame({name: value.ravel() for name, value in columns.items()}, index=index)
     table.attrs["prior"] = posterior.prior.describe()
     return table
+
+
+def of_tokens(model: Any) -> Model:
+    """The settings and totals of a fitted estimator, or of a model file; ValueError where they are not of tokens."""
+    if hasattr(model, "_model"):
+        if not hasattr(model, "posterior_"):
+            raise ValueError(f"{type(model).__name__} is not fitted; call fit first")
+        model = model._model()
+    event = getattr(getattr(model, "settings", None), "event", type(model).__name__)
+    if event not in ("multinomial", "bernoulli"):
+        raise ValueError(f"a fitted model of tokens is needed, multinomial or Bernoulli; got {event}")
+    return model
 
 
 def _mode_or_missing(posterior) -> np.ndarray:

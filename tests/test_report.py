@@ -22,6 +22,7 @@ from bayesnb.evaluation import evaluate
 from bayesnb.model import Settings, State
 from bayesnb.report.page import Facts, Figure, Page, Section, Table, Text, render, write_report
 from bayesnb.report.page_text import Shown, escape, number
+from bayesnb.storage import Model
 
 EVIL = "<img src=x onerror=alert(1)>"
 TOKENS = [EVIL, "$$", "'\"&", "自由", "\x07\x00", "meeting"]
@@ -79,7 +80,7 @@ def page():
         report.data_section(corpus, posterior),
         report.prior_section(posterior),
         report.map_laplace_section(
-            compare_estimates(Settings(), state()).iloc[:4], plots.plot_map_vs_laplace(posterior)
+            compare_estimates(Model(Settings(), state())).iloc[:4], plots.plot_map_vs_laplace(posterior)
         ),
         report.ratios_section(table, plots.plot_ratios(table)),
         report.documents_section(
@@ -270,7 +271,7 @@ def test_ratios_are_listed_strongest_first_with_their_classes_named():
 
 
 def test_estimates_that_move_most_come_first():
-    table = compare_estimates(Settings(), state()).iloc[[0, 1, 3, 5]]
+    table = compare_estimates(Model(Settings(), state())).iloc[[0, 1, 3, 5]]
     reader = section(report.map_laplace_section(table, rows=1))
     moved = (table["mean"] - table["mle"]).abs()
     assert reader.texts("td")[0] == escape(moved.idxmax()[1])

@@ -154,7 +154,7 @@ def test_a_corpus_of_counts_and_an_estimator_of_a_matrix():
         (lambda: bayesnb.TextClassifier(), corpus(), "call fit first"),
         (lambda: bayesnb.TextClassifier().fit(TEXTS, Y), Corpus(None, [1], texts=["a"]), "has no labels"),
         (lambda: bayesnb.MultinomialNB().fit([[1, 0], [0, 1]], [0, 1]), corpus(), "was not fitted on mail"),
-        (lambda: bayesnb.CategoricalNB().fit([[1, 0], [0, 1]], [0, 1]), corpus(), "a report is of tokens"),
+        (lambda: bayesnb.CategoricalNB().fit([[1, 0], [0, 1]], [0, 1]), corpus(), "a fitted model of tokens is needed"),
     ],
 )
 def test_what_is_no_report_is_refused_in_one_line(model, documents, said):

@@ -88,11 +88,10 @@ def _same_for_both(
     name: str, clf: Any, corpus: Any, pair: tuple[str, str], out: Path, seed: int
 ) -> tuple[dict[str, Any], list[Any]]:
     """MAP against Laplace, PyMC against the closed form, token ratios: printed, drawn, and put into sections."""
-    from bayesnb import check_agreement, plots, report, sample
-    from bayesnb.comparison import compare_estimates
+    from bayesnb import check_agreement, compare_estimates, plots, report, sample
     from bayesnb.plots.agreement import plot_agreement
 
-    estimates = compare_estimates(clf._fitted, clf._state)
+    estimates = compare_estimates(clf)
     gap = float(estimates["map_minus_laplace"].abs().max())
     output.say()
     output.say(f"MAP against Laplace: {len(estimates)} estimates, largest difference {gap:.2g}")

@@ -130,6 +130,7 @@ def compare(
     """
     from bayesnb.comparison import compare_estimates
     from bayesnb.model import Settings
+    from bayesnb.storage import Model
 
     # alpha means what it means to the MAP; a prior that is named may have no mode, which is no error here
     estimate = "map" if prior in (None, "laplace") else "mean"
@@ -140,7 +141,7 @@ def compare(
     with output.working("reading and counting"):
         corpus = reading.labelled(paths)
         state = fitting.Counted.of(corpus, tokens).learnt(settings)
-    table = compare_estimates(settings, state)
+    table = compare_estimates(Model(settings, state))
     agreed = _add_sampled(table, settings.posterior(state), seed) if sample else None
     output.note_skipped(corpus.skipped)
     if csv is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesnb import contrast, plots, validate
-from bayesnb.comparison import compare_estimates
+from bayesnb.comparison import compare_estimates, of_tokens
 from bayesnb.evaluation import evaluate
 from bayesnb.events.base import CountPosterior, normalise
 from bayesnb.model import class_codes
@@ -92,7 +92,7 @@ def whole_page(
     ['Data', 'Prior', 'MLE, Laplace, MAP and mean', 'Tokens of spam against ham']
     """
     validate.level(level)
-    stored = _stored(model)
+    stored = of_tokens(model)
     learnt = _Learnt(stored, _counted(stored, corpus) if X is None else X, corpus, level, top)
     sections = [data_section(corpus, learnt.posterior), prior_section(learnt.posterior, stored.settings)]
     sections += [learnt.estimates(), *learnt.ratios(classes)]
@@ -105,16 +105,6 @@ def whole_page(
         f"{learnt.posterior.statistics.n_tokens:,} tokens. {found}"
     )
     return Page(f"bayesnb: {what}", lead, sections, footer)
-
-
-def _stored(model: Any) -> Model:
-    """The settings and totals of an estimator, or of a model file."""
-    if hasattr(model, "_model"):
-        canvas.posterior_of(model)  # says it where it is not fitted
-        model = model._model()
-    if model.settings.event not in ("multinomial", "bernoulli"):
-        raise ValueError(f"a report is of tokens; the model is {model.settings.event}: compose sections of your own")
-    return model
 
 
 def _counted(model: Model, corpus: Corpus) -> Any:
@@ -148,7 +138,7 @@ class _Learnt:
 
     def estimates(self) -> Section:
         """MLE, Laplace, MAP and mean, with the pictures of those that exist."""
-        table, posterior = compare_estimates(self.model.settings, self.model.state), self.posterior
+        table, posterior = compare_estimates(self.model), self.posterior
         if table["mle"].isna().any():
             empty = table.index[table["mle"].isna()][0][0]
             section = map_laplace_section(table)
