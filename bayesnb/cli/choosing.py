@@ -38,8 +38,6 @@ def select(
     The score is the sum over documents of log P(its label | it, all others), untempered; --power is for the model that
     is written. A difference within some two standard errors (se) says little. The weights are those of the mixture of
     candidates with the largest score.
-
-    Example: bayesnb select spam=mail/spam ham=mail/ham -o mail.model
     """
     from bayesnb import selection, storage
 

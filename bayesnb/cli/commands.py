@@ -22,21 +22,68 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-_SUMMARIES: dict[Any, str] = {  # whole in the list of commands, where a first sentence would be cut off
-    demo.demo: "Do the whole job on two built-in corpora.",
-    learn.fit: "Fit a model on labelled documents.",
-    scoring.score: "Score documents, with credible intervals.",
-    use.evaluate: "Score labelled documents; report errors and calibration.",
-    choosing.select: "Rank event models, priors and estimates.",
-    learn.compare: "Show MLE, Laplace, MAP and mean side by side.",
-    use.ratios: "Rank the tokens that tell classes apart.",
-    reporting.report: "Write one HTML page about all of it.",
-    draws.sample: "Sample with PyMC and check against the closed form.",
-    verify.verify: "Check that models and closed forms agree.",
-    use.inspect: "Show what a model file holds.",
+_SUMMARIES: dict[Any, tuple[str, ...]] = {
+    # a summary that is whole in the list of commands, where a first sentence would be cut off; then examples
+    demo.demo: ("Do the whole job on two built-in corpora.", "bayesnb demo", "bayesnb demo --out papers --seed 1"),
+    learn.fit: (
+        "Fit a model on labelled documents.",
+        "bayesnb fit spam=mail/spam ham=mail/ham -o mail.model",
+        "bayesnb fit mail.csv --text body --label folder -o mail.model",
+        "bayesnb fit mail.csv --event bernoulli --estimate mean -o mail.model",
+        "bayesnb fit mail.csv --power auto --min-df 2 -o mail.model",
+    ),
+    scoring.score: (
+        "Score documents, with credible intervals.",
+        "bayesnb score mail.model inbox/",
+        "bayesnb score mail.model new.csv -o scores.csv",
+        "tail -f mail.ndjson | bayesnb score mail.model - --json --on-error skip",
+        "bayesnb score mail.model inbox/ --threshold spam=.99",
+    ),
+    use.evaluate: (
+        "Score labelled documents; report errors and calibration.",
+        "bayesnb evaluate mail.model spam=test/spam ham=test/ham",
+        "bayesnb evaluate mail.model test.csv --json",
+    ),
+    choosing.select: (
+        "Rank event models, priors and estimates.",
+        "bayesnb select mail.csv",
+        "bayesnb select spam=mail/spam ham=mail/ham -o best.model --csv ranks.csv",
+    ),
+    learn.compare: (
+        "Show MLE, Laplace, MAP and mean side by side.",
+        "bayesnb compare spam=mail/spam ham=mail/ham",
+        "bayesnb compare mail.csv --prior jeffreys --csv estimates.csv",
+    ),
+    use.ratios: (
+        "Rank the tokens that tell classes apart.",
+        "bayesnb ratios mail.model --classes spam ham --plot ratios.png",
+        "bayesnb ratios mail.model --classes spam --top 50 --csv ratios.csv",
+        "bayesnb ratios mail.model --classes all --level .99",
+    ),
+    reporting.report: (
+        "Write one HTML page about all of it.",
+        "bayesnb report spam=mail/spam ham=mail/ham -o report.html",
+        "bayesnb report mail.csv --sample --seed 1 --model mail.model",
+    ),
+    draws.sample: (
+        "Sample with PyMC and check against the closed form.",
+        "bayesnb sample mail.model --token free --token meeting -o draws.nc",
+        "bayesnb sample mail.model --model hierarchical -o draws.nc",
+        "bayesnb sample mail.model --model my_model.py -o draws.nc",
+    ),
+    verify.verify: (
+        "Check that models and closed forms agree.",
+        "bayesnb verify",
+        "bayesnb verify --model my_model.py",
+    ),
+    use.inspect: ("Show what a model file holds.", "bayesnb inspect mail.model"),
 }
-for command, summary in _SUMMARIES.items():
-    app.command(short_help=summary, cls=use.OneLabelOrTwo if command is use.ratios else None)(command)
+for command, (summary, *examples) in _SUMMARIES.items():
+    app.command(
+        short_help=summary,
+        epilog="\b\nExamples:\n" + "\n".join(f"  {line}" for line in examples),  # \b: lines stay as they are
+        cls=use.OneLabelOrTwo if command is use.ratios else None,
+    )(command)
 
 
 def _version(asked: bool) -> None:

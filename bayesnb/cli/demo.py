@@ -26,8 +26,6 @@ def demo(
 
     Five toy mails, and the Federalist Papers: the fit, MAP against Laplace, PyMC against the closed form, token ratios
     with credible intervals, and who wrote the disputed papers.
-
-    Example: bayesnb demo --out papers
     """
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file; name a folder for the report: --out FOLDER")
@@ -107,7 +105,7 @@ def _same_for_both(
         "ratios": plots.plot_ratios(ratios, top=15),
     }
     for kind, figure in figures.items():
-        figure.savefig(out / f"{name}_{kind}.png", dpi=150)
+        output.write_figure(out / f"{name}_{kind}.png", figure, dpi=150)
     sections = [
         report.data_section(corpus, clf),
         report.prior_section(clf),
@@ -159,7 +157,7 @@ def _disputed(clf: Any, X: Any, numbers: list, out: Path) -> tuple[list[dict[str
         probability, interval, names, classes=clf.classes_, target="MADISON", level=_LEVEL, prior=prior,
         title="Who wrote the disputed papers",
     )  # fmt: skip
-    figure.savefig(out / "federalist_disputed.png", dpi=150)
+    output.write_figure(out / "federalist_disputed.png", figure, dpi=150)
     section = report.documents_section(
         probability, interval, names, clf.classes_, figure=figure, level=_LEVEL, title="The disputed papers"
     )

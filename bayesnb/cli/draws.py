@@ -43,8 +43,6 @@ def sample(
 
     Exit status 1 if the two disagree. A model beyond conjugacy has no closed form, and yours may be one: such draws are
     written with their r_hat and effective sample size; verify compares the density of your own conjugate model.
-
-    Example: bayesnb sample mail.model --token free --token meeting -o draws.nc
     """
     inputs.choice("--sampler", sampler, SAMPLERS)
     output.check_targets(out)

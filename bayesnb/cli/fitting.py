@@ -227,6 +227,12 @@ def note_classes(classes: np.ndarray, documents: np.ndarray) -> None:
         if str(label).strip().casefold() in ("", "na", "n/a", "nan", "null", "none", "<na>", "?"):
             documents_ = "1 document has" if n == 1 else f"{n:g} documents have"
             output.note(f"{documents_} the label {label!r}, kept as a class of that name; if it means none, drop them")
+    alike: dict[str, list[str]] = {}
+    for label in classes.tolist():
+        alike.setdefault(" ".join(str(label).split()).casefold(), []).append(repr(label))
+    for labels in alike.values():
+        if len(labels) > 1:
+            output.note(f"{' and '.join(labels)} are classes of their own; if they mean the same, write them alike")
 
 
 def class_prior_from(value: str | None) -> Any:

@@ -225,14 +225,13 @@ def _holds_only_folders(path: Path) -> bool:
 
 def _columns(corpus: Corpus, tokens: Iterable[Any]) -> Any:
     from bayesnb.corpus.nearby import suggestion
-    from bayesnb.corpus.records import CorpusError
+    from bayesnb.corpus.records import CorpusError, in_columns
 
     names = [str(token) for token in tokens]
-    if corpus.tokens == names:
-        return corpus.X
-    place = {token: j for j, token in enumerate(corpus.tokens or ())}
-    missing = [name for name in names if name not in place]
-    if missing:
-        near = suggestion(missing[0], place)
-        raise CorpusError(f"{corpus.source} has no column {missing[0]!r}, which the model expects{near}")
-    return corpus.X[:, [place[name] for name in names]]  # type: ignore[index]
+    X = in_columns(corpus, names)
+    if X is None:
+        there = set(corpus.tokens or ())
+        missing = next(name for name in names if name not in there)
+        near = suggestion(missing, corpus.tokens or ())
+        raise CorpusError(f"{corpus.source} has no column {missing!r}, which the model expects{near}")
+    return X

@@ -40,8 +40,6 @@ def fit(
 
     With --power auto the likelihood is raised to the power, at most 1, that has the largest exact leave-one-out log
     score: tokens are not independent, and class probabilities of long documents are then less often too sure.
-
-    Example: bayesnb fit spam=mail/spam ham=mail/ham -o mail.model --power auto
     """
     from bayesnb import storage
 
@@ -51,11 +49,11 @@ def fit(
     of_texts = texts.options_from(ngrams, min_df, max_features, stop_words)
     reading = inputs.Reading(text, label, format, encoding, quoting, header)
     output.check_targets(out)
-    with output.working("reading and counting"):
-        if exponent is not None and texts.are_large(paths, reading):
-            clf = texts.fitted(paths, reading, event=event, tokens=tokens, power=exponent, **given, **of_texts)
-            model, skipped = clf._model(), clf.skipped_
-        else:
+    if exponent is not None and texts.are_large(paths, reading):
+        clf = texts.fitted(paths, reading, event=event, tokens=tokens, power=exponent, **given, **of_texts)
+        model, skipped = clf._model(), clf.skipped_
+    else:
+        with output.working("reading and counting"):
             presence = binary or event == "bernoulli"
             counted = fitting.Counted.of(reading.labelled(paths), tokens, of_texts, presence=presence)
             model, skipped = counted.fitted(counted.settings(event, given), exponent), counted.corpus.skipped
@@ -124,10 +122,7 @@ def compare(
     header: options.Header = True,
     json: options.Json = False,
 ) -> int:
-    """Show MLE, Laplace, MAP and posterior mean side by side, and their largest differences.
-
-    Example: bayesnb compare spam=mail/spam ham=mail/ham
-    """
+    """Show MLE, Laplace, MAP and posterior mean side by side, and their largest differences."""
     from bayesnb.comparison import compare_estimates
     from bayesnb.model import Settings
     from bayesnb.storage import Model

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 from bayesnb import atomic
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from bayesnb.evaluation import Drift
 
 STDOUT = "standard output"
@@ -223,6 +225,14 @@ def _cell(value: Any) -> Any:
     return "" if value is None else value
 
 
+def write_figure(path: Path, figure: Figure, **options: Any) -> None:
+    """Write a picture of the kind that its name ends in, whole or not at all."""
+    picture = io.BytesIO()
+    figure.savefig(picture, format=path.suffix[1:].lower(), **options)
+    with writing(path):
+        atomic.write(path, picture.getvalue())
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write one strict JSON value to a file, whole or not at all."""
     with writing(path):
@@ -255,12 +265,37 @@ def write_whole(path: Path, write: Callable[[Path], Any]) -> None:
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Show that something is going on, on stderr, where that is a terminal."""
-    if not sys.stderr.isatty():
+    """Show that something is going on and for how long, on stderr, where that is a terminal."""
+    with progress(what, None):
         yield
-        return
-    from rich.console import Console
-    from rich.text import Text
 
-    with Console(stderr=True).status(Text(visible(what))):
-        yield
+
+@contextmanager
+def progress(what: str, total: float | None) -> Iterator[Callable[[float], None]]:
+    """Show how much of some work is done and how much time is left, on stderr, where that is a terminal.
+
+    Parameters
+    ----------
+    what : str
+        The work, in a word or two.
+    total : number, optional
+        Size of all of it, in any unit; None where nobody knows.
+
+    Yields
+    ------
+    callable
+        To be told how much is done so far.
+    """
+    if not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    from rich import progress as bars
+    from rich.console import Console
+
+    end: list[bars.ProgressColumn] = [bars.TimeElapsedColumn()]
+    if total is not None:
+        end = [bars.BarColumn(), bars.TaskProgressColumn(), bars.TimeRemainingColumn(), bars.TextColumn("left")]
+    words = bars.TextColumn("{task.description}", markup=False)
+    with bars.Progress(bars.SpinnerColumn(), words, *end, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(visible(what), total=total)
+        yield lambda done: bar.update(task, completed=done)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,8 +61,6 @@ def report(
     calibration of exact leave-one-out, and the documents it is least sure of with the reasons.
 
     Exit status 1 if --sample finds that PyMC and the closed form disagree.
-
-    Example: bayesnb report spam=mail/spam ham=mail/ham -o report.html --sample
     """
     from bayesnb import report as pages
     from bayesnb import storage, validate
@@ -129,7 +128,8 @@ def _say(
         output.emit_json(summary | files | {"fingerprint": model.fingerprint, "agreement": agreed})
     else:
         say_fit(summary)
-        output.say(found)
+        for line in textwrap.wrap(found, 80):
+            output.say(line)
         if agreement is not None:
             output.say(str(agreement))
         output.say(f"wrote {' and '.join(str(path) for path in (out, written) if path is not None)}")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # what takes time to import is imported where it is used: --h
 
 ON_ERROR = ("fail", "skip")
 UNREADABLE = "whole files that cannot be read"
+_BATCH = 2**12  # documents between two looks at the progress bar
 _SHOWN = ("probability", "lower", "upper")
 
 
@@ -71,8 +72,6 @@ def score(
     A table on a terminal, CSV into a pipe or file. A row without a label names the most probable class as "best".
     log_px is log P(x) of the known tokens: where it falls, documents have changed. PATH - is a filter: it reads lines,
     or NDJSON, and answers each at once, its columns first, as CSV or, with --json, as a JSON object.
-
-    Example: tail -f mail.ndjson | bayesnb score mail.model - --json --on-error skip --threshold spam=.99
     """
     from bayesnb.cli.answers import Answering
     from bayesnb.scorer import Scorer
@@ -89,8 +88,7 @@ def score(
         return
     scored = _Scored(answering, reading, skip=skip)
     for path in paths:
-        with output.working(f"scoring {path}"):
-            scored.add(path, several=len(paths) > 1)
+        scored.add(path, several=len(paths) > 1)
     output.note_skipped(scored.skipped)
     if scored.unreadable and not scored.rows:
         raise ValueError(f"no document was scored; {scored.unreadable}; to skip single lines, pipe the file into -")
@@ -179,17 +177,24 @@ class _Scored:
             except ValueError as error:
                 self._leave_out(path, corpus.source, str(error), UNREADABLE)
                 continue
-            found = self.answering.rows(X, known, total)
-            for i, reason in found.faults.items():
-                self._leave_out(path, inputs.place(corpus, i), reason, IMPOSSIBLE)
             names = [f"{corpus.source}:{name}" if several and isinstance(name, int) else name for name in corpus.ids]
-            self.rows += [(names[i], *row) for i, row in zip(found.answered, found.rows, strict=True)]
-            self.drift, self.abstained = self.drift + found.drift, self.abstained + found.abstained
+            with output.progress(f"scoring {path}", len(names)) as tell:
+                for start in range(0, len(names), _BATCH):
+                    batch = slice(start, start + _BATCH)
+                    found = self.answering.rows(X[batch], known[batch], total[batch])
+                    for i, reason in found.faults.items():
+                        self._leave_out(path, inputs.place(corpus, start + i), reason, IMPOSSIBLE)
+                    rows = zip(found.answered, found.rows, strict=True)
+                    self.rows += [(names[start + i], *row) for i, row in rows]
+                    self.drift, self.abstained = self.drift + found.drift, self.abstained + found.abstained
+                    tell(start + _BATCH)
 
     def _read(self, path: str) -> Iterator[Corpus]:
         """The documents of a path; file by file where a folder holds one that cannot be read and is to be skipped."""
         try:
-            yield self.reading.unlabelled(path)
+            with output.working(f"reading {path}"):
+                corpus = self.reading.unlabelled(path)
+            yield corpus
             return
         except (ValueError, OSError) as error:
             folder = Path(path)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesnb.cli import inputs
+from bayesnb.cli import inputs, output
 
 if TYPE_CHECKING:  # what takes time to import is imported where it is used: --help needs none of it
     import numpy as np
@@ -84,7 +84,9 @@ def fitted(paths: Sequence[str], reading: inputs.Reading, **given: Any) -> TextC
 
     places: list[Any] = list(paths)
     clf = TextClassifier(**given)
-    return clf.fit_file(places, label=reading.label, format=reading.format, **reading._table)
+    options: dict[str, Any] = {"label": reading.label, "format": reading.format, **reading._table}
+    with output.progress("reading and counting", sum(Path(path).stat().st_size for path in paths)) as tell:
+        return clf.fit_file(places, progress=tell, **options)
 
 
 def chosen(X: Any, settings: Settings, *, presence: bool) -> np.ndarray:

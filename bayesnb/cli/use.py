@@ -27,8 +27,6 @@ def evaluate(
 
     Calibration: documents in 15 bins of their top label's probability, how probable it was and how often right. log
     P(x) and the share of unknown tokens need no labels: compare them with those of documents to come.
-
-    Example: bayesnb evaluate mail.model spam=test/spam ham=test/ham
     """
     from bayesnb.scorer import Scorer
 
@@ -117,8 +115,6 @@ def ratios(
     """Rank tokens by how surely their probabilities differ between classes, with exact credible intervals.
 
     Ranked by the end of the interval of phi_numerator / phi_denominator that lies nearest 1.
-
-    Example: bayesnb ratios mail.model --classes spam ham --top 25 --plot ratios.png
     """
     from bayesnb import contrast, storage, validate
 
@@ -139,7 +135,7 @@ def ratios(
     if plot is not None:
         from bayesnb.plots import plot_ratios
 
-        _save_figure(plot_ratios(table, top=top), plot)
+        output.write_figure(plot, plot_ratios(table, top=top))
     if table.attrs["note"]:
         output.note(table.attrs["note"])
     if json:
@@ -188,22 +184,8 @@ def _say_ratios(told: Mapping[Any, Any], shown: Any) -> None:
     output.print_table(columns, cells)
 
 
-def _save_figure(figure: Any, path: Path) -> None:
-    import io
-
-    from bayesnb import atomic
-
-    picture = io.BytesIO()
-    figure.savefig(picture, format=path.suffix[1:].lower())
-    with output.writing(path):
-        atomic.write(path, picture.getvalue())
-
-
 def inspect(model_file: options.ModelFile, json: options.Json = False) -> None:
-    """Show what a model file holds, without loading its arrays.
-
-    Example: bayesnb inspect mail.model
-    """
+    """Show what a model file holds, without loading its arrays."""
     from bayesnb import storage
 
     header = storage.inspect(model_file)

@@ -19,8 +19,6 @@ def verify(
     """Compare the densities of the PyMC models with their closed forms, or with enumeration and quadrature.
 
     Exit status 1 if any disagrees. Nothing is sampled.
-
-    Example: bayesnb verify --model my_model.py
     """
     from bayesnb.checks.verification import verify as run
 

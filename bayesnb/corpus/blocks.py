@@ -52,6 +52,15 @@ def read_blocks(
         As `read_corpus`; and of a table of numbers, which is no table of texts, a `NotTextError`.
     OSError
         If the file is missing or cannot be opened.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayesnb import corpus
+    >>> mail = pd.DataFrame({"text": ["free prices", "coffee at ten"] * 50, "label": ["spam", "ham"] * 50})
+    >>> mail.to_csv("mail.csv", index=False)
+    >>> sum(len(block) for block in corpus.read_blocks("mail.csv", size=1000))
+    100
     """
     place = as_path(path)
     source, rows, documents = str(place), 0, 0

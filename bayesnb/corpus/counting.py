@@ -31,6 +31,13 @@ class TokenCounts:
         The column names.
     n_known, n_total : ndarray of int64, shape (documents,)
         Tokens of each document that have a column, and all its tokens.
+
+    Examples
+    --------
+    >>> from bayesnb.corpus import Tokenizer
+    >>> counts = Tokenizer().count(["free free prices", "coffee at ten"], vocabulary=["coffee", "free"])
+    >>> counts.X.toarray().tolist(), counts.n_known.tolist(), counts.n_total.tolist()
+    ([[0, 2], [1, 0]], [2, 1], [3, 3])
     """
 
     X: sparse.csr_array

@@ -257,6 +257,8 @@ def _runs_of(found: Cut, shortest: int, longest: int) -> Cut:
     names, ids, places = found.names, found.ids, np.arange(len(found.ids))
     levels = [(names, ids, found.rows)]
     for n in range(2, longest + 1):
+        if not len(places):  # nor is there a longer run, however many lengths are left to try
+            break
         last = places + n - 1
         inside = last < len(found.ids)
         inside[inside] = found.rows[last[inside]] == found.rows[places[inside]]
@@ -266,7 +268,8 @@ def _runs_of(found: Cut, shortest: int, longest: int) -> Cut:
         starts, ends = np.divmod(kinds, max(len(found.names), 1))
         names = [f"{names[a]} {found.names[b]}" for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
         levels.append((names, ids, found.rows[places]))
-    return _joined(levels[shortest - 1 :], found.height)
+    none = np.zeros(0, np.int64)
+    return _joined(levels[shortest - 1 :] or [([], none, none)], found.height)
 
 
 def _joined(levels: list[tuple[list[str], np.ndarray, np.ndarray]], height: int) -> Cut:

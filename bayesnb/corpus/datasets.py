@@ -41,6 +41,16 @@ def load_toy_spam() -> Corpus:
     -------
     Corpus
         `texts` and `y` ("spam", "ham"); `ids` from 1.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> toy = bayesnb.load_toy_spam()
+    >>> toy.texts[0], toy.y.tolist()
+    ('investors free for qualified investors', ['spam', 'spam', 'ham', 'spam', 'ham'])
+    >>> tc = bayesnb.TextClassifier(tokens="space").fit(toy.texts, toy.y)
+    >>> tc.predict(bayesnb.corpus.TOY_SPAM_TEST).tolist().count("spam")
+    6
     """
     texts = [text for text, _ in _TOY_SPAM]
     y = np.array([label for _, label in _TOY_SPAM])
@@ -64,6 +74,15 @@ def load_federalist(rest: bool = False) -> Corpus:
         `X` (85 x 35, or 36), `tokens` the words, `ids` the numbers of the papers, and `y` the author: "HAMILTON" (51
         papers), "MADISON" (14), "JAY" (5), "HAMILTON AND MADISON" (3 written together) and "HAMILTON OR MADISON" (12
         disputed).
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> papers = bayesnb.load_federalist()
+    >>> papers.X.shape, papers.tokens[:5]
+    ((85, 35), ['upon', 'also', 'an', 'by', 'of'])
+    >>> int((papers.y == "HAMILTON OR MADISON").sum())
+    12
     """
     from scipy import sparse
 

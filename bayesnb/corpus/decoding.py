@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from .records import CorpusError
-
-# The longer mark first: UTF-32's begins as UTF-16's does.
-_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+from .signatures import HEAD, advice, fault_of, kind_of, mark_of, wide_name
 
 LONGEST = 2**29  # bytes of a line or row that is read in blocks: nothing may take a whole file into memory
-
-_PACKED = (
-    (b"\x1f\x8b", "it is compressed by gzip: unpack it first"),
-    (b"PK\x03\x04", "it is a zip archive or a spreadsheet: unpack it, or export it as CSV"),
-)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -31,17 +21,33 @@ def read_bytes(path: Path) -> bytes:
     return path.read_bytes()
 
 
+def mode_of(path: Path) -> int:
+    """What kind of thing is at a path, as `os.stat` has it; OSError where there is nothing, or no way to it."""
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError) as error:
+        said = "is a symbolic link that leads to no file" if path.is_symlink() else "does not exist"
+        raise FileNotFoundError(f"{path} {said}") from error
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise FileNotFoundError(f"{path} is a symbolic link that leads to itself") from error
+        raise
+
+
 def refuse_missing(path: Path) -> None:
-    """OSError where a file is missing or a folder stands in its place."""
-    if path.is_dir():
+    """OSError where a file is missing, or a folder, a pipe or a device stands in its place."""
+    mode = mode_of(path)
+    if stat.S_ISDIR(mode):
         raise IsADirectoryError(f"{path} is a folder where a file was expected")
-    if not path.exists():
-        raise FileNotFoundError(f"{path} does not exist")
+    if not stat.S_ISREG(mode):  # a pipe gives its bytes once, or waits for ever; a device may have no end
+        raise OSError(f"{path} is a pipe or a device, not a file: write what it gives to a file first")
 
 
 def is_binary(data: bytes, encoding: str) -> bool:
-    """Whether the bytes hold NULs that the encoding cannot explain."""
-    return not is_wide(encoding) and b"\0" in data
+    """Whether a file is no text in any encoding: by how it begins, or by NULs that no encoding explains."""
+    if kind_of(data):
+        return True
+    return not is_wide(encoding) and b"\0" in data and not mark_of(data) and not wide_name(data)
 
 
 def is_wide(encoding: str) -> bool:
@@ -60,20 +66,26 @@ def decode(data: bytes, path: Path | str, encoding: str) -> str:
     CorpusError
         Naming file, line and byte offset of what the encoding cannot read, and another one to try.
     """
+    head = data[:HEAD]
+    _refuse_head(head, path, encoding)
     try:
-        is_wide(encoding)
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        raise _undecodable(error, path, encoding, data) from error
+        raise _undecodable(error, path, encoding, head) from error
     except (LookupError, UnicodeError) as error:
         raise CorpusError(f"{path}: cannot be read as {encoding}: {error}") from error
-    _refuse_nul(text, path, encoding, data)
-    return text.removeprefix("\ufeff")
+    _refuse_nul(text, path, encoding, head)
+    return text.lstrip("\ufeff")
 
 
 def read_text(path: Path, encoding: str) -> str:
     """Read one text file."""
     return decode(read_bytes(path), path, encoding)
+
+
+def lines_of(text: str) -> list[str]:
+    r"""Lines that end in \n, whatever stands before it; in \r where there is no \n, as on old Macs."""
+    return text.split("\n" if "\n" in text else "\r")
 
 
 def utf8_pieces(path: Path, encoding: str, size: int | None = None) -> Iterator[bytes]:
@@ -126,9 +138,10 @@ def _decoded(path: Path, encoding: str, size: int) -> Iterator[str]:
     if make is None:
         yield read_text(path, encoding)
         return
-    decoder, head, offset, line, begun = make(), b"", 0, 1, False
+    head = read_head(path)
+    _refuse_head(head, path, encoding)
+    decoder, offset, line, begun = make(), 0, 1, False
     for data in _chunks(path, size):
-        head = head or data
         try:
             text = decoder.decode(data, final=not data)
         except UnicodeDecodeError as error:  # its bytes begin with those of a character that was cut in two
@@ -138,9 +151,17 @@ def _decoded(path: Path, encoding: str, size: int) -> Iterator[str]:
             raise CorpusError(f"{path}: cannot be read as {encoding}: {error}") from error
         _refuse_nul(text, path, encoding, head, line)
         offset, line = offset + len(data), line + text.count("\n")
+        text = text if begun else text.lstrip("\ufeff")
         if text:
-            yield text if begun else text.removeprefix("\ufeff")
+            yield text
             begun = True
+
+
+def read_head(path: Path) -> bytes:
+    """The first bytes of a file."""
+    refuse_missing(path)
+    with path.open("rb") as file:
+        return file.read(HEAD)
 
 
 def _chunks(path: Path, size: int) -> Iterator[bytes]:
@@ -158,31 +179,26 @@ def _undecodable(
     """What to say of bytes that are no text; `offset` and `line` are where the bytes at hand begin."""
     line += error.object[: error.start].decode(encoding, "ignore").count("\n")
     value = f"0x{error.object[error.start]:02x}"
-    advice = _advice(head, is_wide(encoding))
+    remedy = advice(head, is_wide(encoding))
     return CorpusError(
-        f"{path}, line {line}: byte {value} at offset {offset + error.start} is not {encoding}; {advice}"
+        f"{path}, line {line}: byte {value} at offset {offset + error.start} is not {encoding}; {remedy}"
     )
 
 
 def _refuse_nul(text: str, path: Path | str, encoding: str, head: bytes, line: int = 1) -> None:
     if "\0" in text:
         line += text.count("\n", 0, text.index("\0"))
-        advice = _advice(head, is_wide(encoding))
-        raise CorpusError(f"{path}, line {line}: NUL character; a binary file? If it is text, {advice}")
+        other = mark_of(head) or (None if is_wide(encoding) else wide_name(head))
+        remedy = f"If it is text, {advice(head, is_wide(encoding))}" if other else "If it is text, take the NULs out"
+        raise CorpusError(f"{path}, line {line}: NUL character; a binary file? {remedy}")
 
 
-def _advice(data: bytes, wide: bool) -> str:
-    """Suggest a remedy from the first bytes."""
-    for mark, remedy in _PACKED:
-        if data.startswith(mark):
-            return remedy
-    for mark, name in _MARKS:
-        if data.startswith(mark):
-            return f"pass encoding={name!r}, as its byte order mark says"
-    if wide:
-        return "pass the encoding it was written in, such as encoding='utf-8'"
-    guess = "utf-16-le" if b"\0" in data else "cp1252' or 'latin-1"
-    return f"pass the encoding it was written in, such as encoding='{guess}'"
+def _refuse_head(head: bytes, path: Path | str, encoding: str) -> None:
+    """CorpusError where a file's first bytes show that it is no text of an encoding."""
+    is_wide(encoding)  # an unknown encoding is an error
+    fault = fault_of(head, encoding, codecs.lookup(encoding).name)
+    if fault:
+        raise CorpusError(f"{path} {fault}")
 
 
 def as_path(path: str | os.PathLike) -> Path:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,27 +20,37 @@ from pathlib import Path
 import polars as pl
 
 from .decoding import LONGEST, utf8_pieces
+from .headers import header_names, numbered
 from .records import CorpusError
 
 QUOTING = ("minimal", "none")
 _PIECE = 2**22
 
 
-def read_delimited(path: Path, delimiter: str, encoding: str, header: bool, quoting: str) -> tuple[pl.DataFrame, int]:
+def read_delimited(
+    path: Path, delimiter: str, encoding: str, header: bool, quoting: str, bad: dict[int, str] | None = None
+) -> tuple[pl.DataFrame, int]:
     """Read a delimited file as columns of strings, and the number of blank lines in it.
 
     An empty field is null, whether quoted or not. Without a header the columns are column_1, column_2, ...
+    Where `bad` is given, a row that is too short or too long is one of nulls, and its number (from 1) and fault go there.
 
     Raises
     ------
     CorpusError
         Naming the line of a row that is too short or too long, or of a quote that is not closed as it should be.
     """
-    return next(iter(delimited_blocks(path, delimiter, encoding, header, quoting)))
+    return next(iter(delimited_blocks(path, delimiter, encoding, header, quoting, bad=bad)))
 
 
 def delimited_blocks(
-    path: Path, delimiter: str, encoding: str, header: bool, quoting: str, size: int | None = None
+    path: Path,
+    delimiter: str,
+    encoding: str,
+    header: bool,
+    quoting: str,
+    size: int | None = None,
+    bad: dict[int, str] | None = None,
 ) -> Iterator[tuple[pl.DataFrame, int]]:
     """Read a delimited file as `read_delimited` does, rows of about `size` bytes at a time.
 
@@ -60,18 +69,20 @@ def delimited_blocks(
             begin, end, first = next((row for row in form.rows(block, before) if row[2]), (0, 0, []))
             if not first:
                 continue
-            names = _names(first, f"{path}, line {begin}") if header else [f"column_{j + 1}" for j in range(len(first))]
+            names = header_names(first, f"{path}, line {begin}", delimiter) if header else numbered(len(first))
             skip = (end if header else begin - 1) - before
             body, before = block[_after(block, skip) :], before + skip
             inside = inside if inside is None or not header else inside - (end - begin)
         frame, blank = _read_plain(body, inside, len(names), form), 0
         if frame is None:
-            frame, blank = _read_strictly(body, before, names, form)
+            frame, blank, faults = _read_strictly(body, before, names, form, stop=bad is None)
+            if bad is not None:
+                bad.update({rows + row: fault for row, fault in faults.items()})
         del block, body
         frame.columns = names
         rows, blanks = rows + frame.height, blanks + blank
         if rows:
-            yield frame.with_columns(pl.when(pl.all() != "").then(pl.all()).name.keep()), blanks
+            yield _with_nulls(frame), blanks
             blanks = 0
     if names is None:
         raise CorpusError(f"{path} is empty")
@@ -115,18 +126,9 @@ class _Form:
 class _OpenQuoteError(CorpusError):
     """A quote that is not closed as it should be, seen after some lines."""
 
-    def __init__(self, message: str, lines: int) -> None:
+    def __init__(self, message: str, lines: int = 0) -> None:  # pickle has the message only
         super().__init__(message)
         self.lines = lines
-
-
-def _names(names: list[str], place: str) -> list[str]:
-    """Header names, each once; columns without a name are numbered."""
-    named = [name or f"column_{j + 1}" for j, name in enumerate(names)]
-    twice = [name for name, count in Counter(named).items() if count > 1]
-    if twice:
-        raise CorpusError(f"{place}: two columns are named {twice[0]!r}: rename one")
-    return named
 
 
 # --- blocks ---------------------------------------------------------------------------------------------------
@@ -249,25 +251,45 @@ def _newlines_in_quotes(data: bytes, end: int, form: _Form) -> int | None:
     return newlines if quotes == data.count(b'"', 0, end) else None
 
 
-def _read_strictly(body: bytes, before: int, names: list[str], form: _Form) -> tuple[pl.DataFrame, int]:
-    """Read with Python's csv, checking the width of every row."""
-    columns: list[list[str]] = [[] for _ in names]
-    blank = 0
+def _with_nulls(frame: pl.DataFrame) -> pl.DataFrame:
+    """Empty fields as nulls; column by column, for a query of all takes a time that grows with the square of them."""
+    empty = [(column, column == "") for column in frame]
+    return pl.DataFrame([column.set(found, None) if found.any() else column for column, found in empty])
+
+
+def _read_strictly(
+    body: bytes, before: int, names: list[str], form: _Form, *, stop: bool
+) -> tuple[pl.DataFrame, int, dict[int, str]]:
+    """Read with Python's csv, checking the width of every row; the first fault is an error, or all come back."""
+    columns: list[list[str | None]] = [[] for _ in names]
+    blank, faults = 0, {}
     for line, end, row in form.rows(body, before):
         if not row:
             blank += 1
-        elif len(row) != len(names):
-            raise CorpusError(_width_message(form.path, line, end, row, names))
-        else:
-            for column, value in zip(columns, row, strict=True):
-                column.append(value)
-    return pl.DataFrame({str(j): pl.Series(column, dtype=pl.String) for j, column in enumerate(columns)}), blank
+            continue
+        values: list[str | None] = [*row]
+        if len(row) != len(names):
+            fault = CorpusError(_width_message(form.path, line, end, row, names))
+            if stop:
+                raise fault
+            values, faults[len(columns[0]) + 1] = [None] * len(names), str(fault)
+        for column, value in zip(columns, values, strict=True):
+            column.append(value)
+    series = {str(j): pl.Series(column, dtype=pl.String) for j, column in enumerate(columns)}
+    return pl.DataFrame(series), blank, faults
 
 
 def _width_message(path: Path, line: int, end: int, row: list[str], names: list[str]) -> str:
     shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-    remedy = "" if end == line else f"; a quote runs on to line {end}: close it, or pass quoting='none'"
-    return f"{path}, line {line}: {len(row)} fields where {len(names)} are expected ({shown}){remedy}"
+    if end > line:
+        remedy = f"a quote runs on to line {end}: close it, or pass quoting='none'"
+    elif len(names) == 1:
+        remedy = "if what stands above it is no header, delete that; if a text holds delimiters, quote it"
+    elif len(row) > len(names):
+        remedy = "quote the fields that hold delimiters"
+    else:
+        remedy = "complete the row, or delete it"
+    return f"{path}, line {line}: {len(row)} fields where {len(names)} are expected ({shown}); {remedy}"
 
 
 @contextmanager

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from .decoding import decode, is_binary, read_bytes, read_text
-from .records import Corpus, CorpusError, join_texts
+from .decoding import decode, is_binary, lines_of, read_bytes, read_text
+from .records import Corpus, CorpusError, join_texts, label_of
 
 
 def read_class_folders(root: Path, encoding: str) -> Corpus:
     """Read a folder with one subfolder per class; labels are the subfolders' names."""
     folders, skipped = [], Counter[str]()
     for entry in sorted(root.iterdir()):
-        if entry.name.startswith("."):
+        if _is_hidden(entry):
             skipped["hidden files"] += 1
         elif entry.is_dir():
             folders.append(entry)
@@ -21,7 +21,8 @@ def read_class_folders(root: Path, encoding: str) -> Corpus:
             skipped["files beside the class folders"] += 1
     if not folders:
         raise CorpusError(f"{root} has no subfolders: make one per class, or pass {{label: path}}")
-    corpus = join_texts([read_files(f, encoding) for f in folders], [f.name for f in folders], str(root))
+    labels = [label_of(folder.name) for folder in folders]
+    corpus = join_texts([read_files(folder, encoding) for folder in folders], labels, str(root))
     corpus.skipped.update(skipped + Counter(corpus.skipped))
     return corpus
 
@@ -41,12 +42,18 @@ def read_files(folder: Path, encoding: str) -> Corpus:
         texts.append(decode(data, path, encoding))
     if not texts:
         left_out = ", ".join(f"{count} {reason}" for reason, count in skipped.items())
-        raise CorpusError(f"{folder} has no documents" + (f" (skipped: {left_out})" if left_out else ""))
+        why = f" (skipped: {left_out})" if left_out else ""
+        raise CorpusError(f"{folder} has no documents{why}: put text files into it, or take it away")
     return Corpus(None, ids, texts=texts, skipped=dict(skipped), source=str(folder))
 
 
+def _is_hidden(path: Path) -> bool:
+    """Whether its own system would not show it: what archives and shared disks bring along."""
+    return path.name.startswith(".") or path.name.casefold() in ("__macosx", "desktop.ini", "thumbs.db")
+
+
 def _reason_to_skip(path: Path) -> str | None:
-    if path.name.startswith("."):
+    if _is_hidden(path):
         return "hidden files"
     if path.is_dir():
         return "folders inside a folder of documents"
@@ -54,8 +61,11 @@ def _reason_to_skip(path: Path) -> str | None:
 
 
 def read_lines(path: Path, encoding: str) -> Corpus:
-    r"""Read one document per line; only \n and \r\n end a line, blank lines are counted as skipped."""
-    lines = read_text(path, encoding).split("\n")
+    r"""Read one document per line; blank lines are counted as skipped.
+
+    Lines end in \n or \r\n; in \r where there is no \n.
+    """
+    lines = lines_of(read_text(path, encoding))
     if not lines[-1]:
         lines.pop()  # the newline that ends the last line opens no other
     kept = [(number, line.removesuffix("\r")) for number, line in enumerate(lines, 1) if line.strip()]

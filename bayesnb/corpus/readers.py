@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from .decoding import as_path
-from .records import Corpus, CorpusError, join_texts
+from .decoding import as_path, mode_of, refuse_missing
+from .records import Corpus, CorpusError, TableRows, join_texts, label_of
 
 PathLike = str | os.PathLike
 
@@ -69,13 +70,31 @@ def read_corpus(
         A ValueError of one line that names file, place and remedy.
     OSError
         If a file or folder is missing or cannot be opened.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesnb
+    >>> mail = pd.DataFrame({"text": ["free prices", "coffee at ten", None], "label": ["spam", "ham", "ham"]})
+    >>> mail.to_csv("mail.csv", index=False)
+    >>> corpus = bayesnb.read_corpus("mail.csv")
+    >>> corpus.texts, corpus.y.tolist(), corpus.skipped
+    (['free prices', 'coffee at ten'], ['spam', 'ham'], {'rows without a text': 1})
+
+    One file a class, with a document in each line:
+
+    >>> from pathlib import Path
+    >>> for label, line in {"spam": "free prices", "ham": "coffee at ten"}.items():
+    ...     characters = Path(f"{label}.txt").write_text(line)
+    >>> bayesnb.read_corpus({"spam": "spam.txt", "ham": "ham.txt"})
+    Corpus(spam.txt, ham.txt: 2 documents, texts, 2 labels)
     """
     options = _Options(text, format, encoding, header, quoting)
     if not isinstance(path, Mapping):
         return _read(as_path(path), options, label)
     if not path:
         raise CorpusError("no labels: pass {label: path} with at least one")
-    pairs = [(str(name), as_path(place)) for name, places in path.items() for place in _listed(places)]
+    pairs = [(label_of(str(name)), as_path(place)) for name, places in path.items() for place in _listed(places)]
     parts = [_texts_only(_read(place, options, False, alone="lines")) for _, place in pairs]
     for (_, place), part in zip(pairs, parts, strict=True):
         if isinstance(part.ids[0], int):
@@ -91,6 +110,7 @@ def read_documents(
     *,
     header: bool = True,
     quoting: str = "minimal",
+    rows: TableRows | None = None,
 ) -> Corpus:
     """Read documents without labels, as one has them to score.
 
@@ -101,6 +121,8 @@ def read_documents(
         labels are kept).
     text, format, encoding, header, quoting
         As in `read_corpus`.
+    rows : TableRows, optional
+        Keep every row of a table, one without a text as an empty document, and put here what else they hold.
 
     Returns
     -------
@@ -111,22 +133,35 @@ def read_documents(
     ------
     CorpusError, OSError
         As `read_corpus`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayesnb import corpus
+    >>> pd.DataFrame({"text": ["free prices", "coffee at ten"]}).to_csv("inbox.csv", index=False)
+    >>> inbox = corpus.read_documents("inbox.csv")
+    >>> inbox.texts, inbox.y is None, inbox.ids
+    (['free prices', 'coffee at ten'], True, [1, 2])
     """
-    return _read(as_path(path), _Options(text, format, encoding, header, quoting), False, alone="document")
+    return _read(as_path(path), _Options(text, format, encoding, header, quoting, rows), False, alone="document")
 
 
 class _Options:
     """The reading options both entries share, checked."""
 
-    def __init__(self, text: str | None, format: str | None, encoding: str, header: bool, quoting: str):
+    def __init__(
+        self, text: str | None, format: str | None, encoding: str, header: bool, quoting: str,
+        rows: TableRows | None = None,
+    ) -> None:  # fmt: skip
         if format is not None and format not in FORMATS:
             raise CorpusError(f"unknown format {format!r}: use one of {', '.join(FORMATS)}")
         self.text, self.format, self.encoding, self.header, self.quoting = text, format, encoding, header, quoting
+        self.rows = rows
 
 
 def _read(path: Path, options: _Options, label: str | bool | None, alone: str | None = None) -> Corpus:
     """Read one path; `label` False asks for no labels, and `alone` is then what a plain text file is."""
-    format = options.format or _format_of(path, alone)
+    format = options.format or _format_of(path, alone, options.encoding)
     if format == "cs229":
         from .matrix import read_matrix
 
@@ -140,17 +175,16 @@ def _read(path: Path, options: _Options, label: str | bool | None, alone: str | 
     return _read_table(path, format, options, label)
 
 
-def _format_of(path: Path, alone: str | None) -> str:
+def _format_of(path: Path, alone: str | None, encoding: str) -> str:
     """Tell the format from the path."""
-    if not path.exists():
-        raise FileNotFoundError(f"{path} does not exist")
-    if path.is_dir():
+    if stat.S_ISDIR(mode_of(path)):
         return "files" if alone else "folders"
+    refuse_missing(path)
     if path.suffix.lower() in _SUFFIXES:
         return _SUFFIXES[path.suffix.lower()]
     from .matrix import is_matrix
 
-    if is_matrix(path):
+    if is_matrix(path, encoding):
         return "cs229"
     if alone is None:
         raise CorpusError(f"{path}: cannot tell its format from its name: pass format= one of {', '.join(FORMATS)}")
@@ -181,9 +215,7 @@ def _read_documents(path: Path, format: str, encoding: str, label: str | bool | 
 
 
 def _folder(path: Path) -> Path:
-    if not path.exists():
-        raise FileNotFoundError(f"{path} does not exist")
-    if not path.is_dir():
+    if not stat.S_ISDIR(mode_of(path)):
         raise NotADirectoryError(f"{path} is a file where a folder was expected")
     return path
 
@@ -193,15 +225,20 @@ def _read_table(path: Path, format: str, options: _Options, label: str | bool | 
     from . import delimited, frames
     from .tables import corpus_from_frame
 
-    blank = 0
+    blank, rows = 0, options.rows
+    bad = None if rows is None else rows.bad
     if format == "parquet":
         frame = frames.read_parquet(path)
     elif format == "ndjson":
-        frame, blank = frames.read_ndjson(path, options.encoding)
+        frame, blank = frames.read_ndjson(path, options.encoding, bad)
     else:
         delimiter = "," if format == "csv" else "\t"
-        frame, blank = delimited.read_delimited(path, delimiter, options.encoding, options.header, options.quoting)
-    corpus = corpus_from_frame(frame, str(path), options.text, label)
+        frame, blank = delimited.read_delimited(path, delimiter, options.encoding, options.header, options.quoting, bad)
+    corpus = corpus_from_frame(frame, str(path), options.text, label, rows)
+    if rows is not None:
+        from .cells import cells_of
+
+        rows.cells += cells_of(frame, path, format, options.encoding, corpus.ids, rows.omit)
     if blank:
         corpus.skipped["blank lines"] = blank
     return corpus

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,24 @@ if TYPE_CHECKING:
 
 
 class CorpusError(ValueError):
-    """A file that cannot be read as asked: one line that names file, place and remedy."""
+    """A file that cannot be read as asked: one line that names file, place and remedy.
+
+    Names of files, columns and labels may hold line ends or bytes that are no text; these are shown as escapes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesnb
+    >>> mail = pd.DataFrame({"subject": ["free prices"], "kind": ["spam"]})
+    >>> mail.to_csv("mail.csv", index=False)
+    >>> bayesnb.read_corpus("mail.csv", text="body", label="kind")
+    Traceback (most recent call last):
+        ...
+    bayesnb.corpus.records.CorpusError: mail.csv has no column 'body'; its columns: 'subject', 'kind'
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in message))
 
 
 class NotTextError(CorpusError):
@@ -45,6 +62,15 @@ class Corpus:
         What was read.
     columns : dict
         Which columns of a table were read as "text" and "label".
+    grows : bool
+        Whether columns are numbered and a file need not have them all (svmlight): those that it lacks are zeros.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> toy = bayesnb.load_toy_spam()
+    >>> toy, len(toy), toy.ids
+    (Corpus(toy spam: 5 documents, texts, 2 labels), 5, [1, 2, 3, 4, 5])
     """
 
     y: np.ndarray | None
@@ -55,6 +81,7 @@ class Corpus:
     skipped: dict[str, int] = field(default_factory=dict)
     source: str = ""
     columns: dict[str, str] = field(default_factory=dict)
+    grows: bool = False
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -66,6 +93,53 @@ class Corpus:
         return f"Corpus({self.source}: {len(self)} documents, {kind}, {labels}{left_out})"
 
 
+@dataclass(eq=False)
+class TableRows:
+    """What becomes of each row of a table, for who answers every one; `read_documents` fills it.
+
+    A row without a text is then an empty document, as an empty file in a folder is.
+
+    Attributes
+    ----------
+    skip : bool
+        Leave out rows that cannot be read; else the first is an error.
+    omit : frozenset of str
+        Columns that `cells` leaves out.
+    cells : list of dict
+        The columns of each document's row: strings from CSV and TSV, None where a cell is empty; values from others.
+    faults : dict of int to str
+        Rows that were left out, counted from 1, and why.
+    empty : int
+        Documents without a text.
+    """
+
+    skip: bool = False
+    omit: frozenset[str] = frozenset()
+    cells: list[dict[str, Any]] = field(default_factory=list)
+    faults: dict[int, str] = field(default_factory=dict)
+    empty: int = 0
+
+    @property
+    def bad(self) -> dict[int, str] | None:
+        """Where a reader puts rows that it cannot read; None where they are errors."""
+        return self.faults if self.skip else None
+
+
+def label_of(name: str) -> str:
+    """A label that is the name of a folder, or was written on a command line.
+
+    Raises
+    ------
+    CorpusError
+        It holds bytes that are no UTF-8: no model file could keep it.
+    """
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise CorpusError(f"label {name!r} is not UTF-8: rename it") from error
+    return name
+
+
 def join_texts(parts: Sequence[Corpus], labels: Sequence[str], source: str) -> Corpus:
     """One corpus from several of text, each of one class."""
     skipped: Counter[str] = Counter()
@@ -75,6 +149,21 @@ def join_texts(parts: Sequence[Corpus], labels: Sequence[str], source: str) -> C
     ids = [name for part in parts for name in part.ids]
     texts = [text for part in parts for text in part.texts or ()]
     return Corpus(y, ids, texts=texts, skipped=dict(skipped), source=source, columns=joined_columns(parts))
+
+
+def in_columns(corpus: Corpus, names: Sequence[str]) -> csr_array | None:
+    """Counts in columns of these names; None where the corpus lacks one that it cannot do without."""
+    from scipy import sparse
+
+    X, place = corpus.X, {token: j for j, token in enumerate(corpus.tokens or ())}
+    if X is None or corpus.tokens == list(names):
+        return X
+    lacking = [name for name in names if name not in place]
+    if lacking and not (corpus.grows and all(name.isdecimal() for name in names)):
+        return None
+    if lacking:
+        X = sparse.csr_array(sparse.hstack([X, sparse.csr_array((X.shape[0], 1), dtype=X.dtype)], format="csr"))
+    return X[:, [place.get(name, X.shape[1] - 1) for name in names]]
 
 
 def joined_columns(parts: Sequence[Corpus]) -> dict[str, str]:

@@ -9,25 +9,31 @@ import polars as pl
 from scipy import sparse
 
 from .nearby import suggestion
-from .records import Corpus, CorpusError
+from .records import Corpus, CorpusError, TableRows
 
 TEXT_NAMES = ("text", "message", "body", "mail", "email", "sms", "document", "content")
 LABEL_NAMES = ("label", "class", "target", "category", "y")
 
+_LONGEST_LABEL = 256  # characters; as long as the name of a folder may be
+
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 
 
-def corpus_from_frame(frame: pl.DataFrame, source: str, text: str | None, label: str | bool | None) -> Corpus:
+def corpus_from_frame(
+    frame: pl.DataFrame, source: str, text: str | None, label: str | bool | None, rows: TableRows | None = None
+) -> Corpus:
     """Make a corpus of a table whose cells are strings or null.
 
     Parameters
     ----------
     frame : polars.DataFrame
-        The table.
+        The table; a column of booleans marks the rows where something is that is no text.
     source : str
         Its name in messages.
     text, label : str or None
         Column names; None guesses from common names, or from what the columns hold. ``label=False``: no labels.
+    rows : TableRows, optional
+        Says that every row is a document, but for its `faults`.
 
     Raises
     ------
@@ -36,8 +42,8 @@ def corpus_from_frame(frame: pl.DataFrame, source: str, text: str | None, label:
     """
     text, label_name = choose(frame, source, text, label)
     if text is None:
-        return _counts(frame, source, label_name)
-    corpus = texts_of(frame, source, text, label_name)
+        return _counts(frame, source, label_name, rows)
+    corpus = texts_of(frame, source, text, label_name, rows=rows)
     if not len(corpus):
         raise CorpusError(no_rows(source, label_name))
     return corpus
@@ -60,13 +66,15 @@ def choose(
     if text is not None and text == label:
         raise CorpusError(f"{source}: {text!r} is given as both text and label")
     label_name = label if isinstance(label, str) else _named(frame, source, LABEL_NAMES, "label", [text])
+    readable = frame.select(pl.col(pl.String))
     if text is None:
-        others = [name for name in frame.columns if name != label_name]
+        others = [name for name in readable.columns if name != label_name]
         if (label_name is not None or label is False) and others and _are_numbers(frame.select(others)):
             return None, label_name
         text = _named(frame, source, TEXT_NAMES, "text", [label_name])
-    if frame.width == 2:
-        text, label_name = _complete_pair(frame, text, label_name)
+    pair = readable if readable.width > 1 else frame  # what cannot be read may be the text, which is then said
+    if pair.width == 2 and {text, label_name} <= {None, *pair.columns}:
+        text, label_name = _complete_pair(pair, source, text, label_name)
     if text is None and label is False and frame.width == 1:
         text = frame.columns[0]
     for role, name, wanted in (("text", text, True), ("label", label_name, label is not False)):
@@ -85,7 +93,9 @@ def _named(
     return found[0] if found else None
 
 
-def _complete_pair(frame: pl.DataFrame, text: str | None, label: str | None) -> tuple[str | None, str | None]:
+def _complete_pair(
+    frame: pl.DataFrame, source: str, text: str | None, label: str | None
+) -> tuple[str | None, str | None]:
     """With two columns, one tells the other; with neither named, labels repeat and texts do not."""
     first, second = frame.columns
     if text is None and label is None:
@@ -94,14 +104,21 @@ def _complete_pair(frame: pl.DataFrame, text: str | None, label: str | None) -> 
         # Each label at least twice on average, and at least two texts to a label.
         if 2 * min(a, b) > min(frame[label].count(), max(a, b)):
             return None, None
+        if (frame[label] == label).any():  # a first document that was taken for the header would be lost
+            raise CorpusError(
+                f"{source}: {label!r} is a label, and the name of their column: pass header=False if the first line is "
+                f"data, or label={label!r} if not"
+            )
     if text is None:
         return (second if label == first else first), label
     return text, label or (second if text == first else first)
 
 
 def _cannot_guess(frame: pl.DataFrame, source: str, role: str) -> str:
+    if not frame.width:
+        return f"{source} has no columns"
     remedy = f"pass {role}= one of its columns: {_listed(frame.columns)}"
-    if any(name.replace(".", "", 1).isdecimal() for name in frame.columns):
+    if any(name.replace(".", "", 1).isdecimal() or " " in name.strip() for name in frame.columns):
         remedy += "; or header=False if the first line is data"
     return f"{source}: cannot tell which column is the {role}; {remedy}"
 
@@ -115,24 +132,67 @@ def no_rows(source: str, label: str | None) -> str:
     return f"{source}: no row has {'a text' if label is None else 'both a label and a text'}"
 
 
-def texts_of(frame: pl.DataFrame, source: str, text: str, label: str | None, before: int = 0) -> Corpus:
-    """Texts and labels of the rows that have both, behind a number of rows; the others are counted."""
-    frame = frame.with_row_index("", offset=before + 1) if "" not in frame.columns else frame
-    no_label = frame[label].is_null() if label is not None else pl.repeat(False, frame.height, eager=True)
-    no_text = frame[text].is_null() & ~no_label
-    reasons = {"rows without a label": int(no_label.sum()), "rows without a text": int(no_text.sum())}
-    kept = frame.filter(~(no_label | no_text))
-    y = None if label is None else np.array(kept[label].to_list(), dtype=np.str_)
+def texts_of(
+    frame: pl.DataFrame, source: str, text: str, label: str | None, before: int = 0, rows: TableRows | None = None
+) -> Corpus:
+    """Texts and labels of the rows that have both, behind a number of rows; the others are counted.
+
+    Where `rows` are given, one without a text is an empty document.
+
+    Raises
+    ------
+    CorpusError
+        A text or a label is neither a string nor a number, or a label is as long as a text.
+    """
+    _refuse_marked(frame, source, text, label, before)
+    numbers, texts = np.arange(before + 1, before + 1 + frame.height), frame[text]
+    no_label = frame[label].is_null().to_numpy() if label is not None else np.zeros(frame.height, bool)
+    no_text = texts.is_null().to_numpy() & ~no_label
+    if rows is None:
+        kept, reasons = ~(no_label | no_text), {"rows without a text": int(no_text.sum())}
+    else:
+        kept, reasons, texts = ~(no_label | np.isin(numbers, [*rows.faults])), {}, texts.fill_null("")
+        rows.empty += int((no_text & kept).sum())
+    reasons = {"rows without a label": int(no_label.sum())} | reasons
+    y = None if label is None else _labels(frame[label].filter(kept), source, numbers[kept])
     skipped = {reason: count for reason, count in reasons.items() if count}
     columns = {"text": text} if label is None else {"text": text, "label": label}
-    rows = kept.to_series(0).to_list()
-    return Corpus(y, rows, texts=kept[text].to_list(), skipped=skipped, source=source, columns=columns)
+    ids = numbers[kept].tolist()
+    return Corpus(y, ids, texts=texts.filter(kept).to_list(), skipped=skipped, source=source, columns=columns)
 
 
-def _counts(frame: pl.DataFrame, source: str, label: str | None) -> Corpus:
+def _refuse_marked(frame: pl.DataFrame, source: str, text: str | None, label: str | None, before: int = 0) -> None:
+    """CorpusError where a row has something that is no text in the column of texts or of labels."""
+    for role, name in (("text", text), ("label", label)):
+        if name is not None and frame[name].dtype == pl.Boolean and frame[name].any():
+            row = before + 1 + int(frame[name].arg_true()[0])
+            raise CorpusError(
+                f"{source}, row {row}: column {name!r} holds a list, an object or bytes where a {role} was expected: "
+                f"write it as a string, or pass {role}= another column"
+            )
+
+
+def _labels(column: pl.Series, source: str, rows: pl.Series | np.ndarray) -> np.ndarray:
+    """Labels as an array of strings, each as wide as the longest: a text among them would fill the memory."""
+    faults = (
+        (column.str.len_chars() > _LONGEST_LABEL, f"a label of more than {_LONGEST_LABEL} characters; is it the text"),
+        (column.str.contains("\0", literal=True), "a label that holds a NUL character; is it a label"),
+    )
+    for found, said in faults:
+        if found.any():
+            row = rows[int(found.arg_true()[0])]
+            raise CorpusError(f"{source}, row {row}: column {column.name!r} has {said}? Pass label= another column")
+    return np.array(column.to_list(), dtype=np.str_)
+
+
+def _counts(frame: pl.DataFrame, source: str, label: str | None, given: TableRows | None = None) -> Corpus:
     """Counts of a table whose columns, but for the label, are numbers."""
     rows = np.arange(1, frame.height + 1)
     skipped: dict[str, int] = {}
+    if given is not None and given.faults:
+        kept = ~np.isin(rows, [*given.faults])
+        rows, frame = rows[kept], frame.filter(kept)
+    _refuse_marked(frame, source, None, label)
     if label is not None:
         present = frame[label].is_not_null()
         rows, frame = rows[present.to_numpy()], frame.filter(present)
@@ -140,8 +200,11 @@ def _counts(frame: pl.DataFrame, source: str, label: str | None) -> Corpus:
             skipped["rows without a label"] = len(present) - frame.height
     if not frame.height:
         raise CorpusError(f"{source}: no row has a label")
-    y = None if label is None else np.array(frame[label].to_list(), dtype=np.str_)
+    y = None if label is None else _labels(frame[label], source, rows)
     columns = [name for name in frame.columns if name != label]
+    for name in [name for name in columns if frame[name].dtype == pl.Boolean]:
+        columns.remove(name)
+        skipped[f"column {name!r}, of lists, objects or bytes"] = 1
     headless = all(name.startswith("column_") for name in columns)
     for name in [name for name in columns if not headless and _is_identifier(frame[name])]:
         columns.remove(name)

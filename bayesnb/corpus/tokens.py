@@ -57,6 +57,16 @@ class Tokenizer:
     ------
     ValueError
         If the regular expression cannot be used, or another argument has no meaning; the message says why.
+
+    Examples
+    --------
+    >>> from bayesnb.corpus import Tokenizer
+    >>> Tokenizer("words").tokens("A free offer, don't wait!")
+    ['free', 'offer', 'don', 'wait']
+    >>> Tokenizer("whitespace").tokens("A free offer, don't wait!")
+    ['A', 'free', 'offer,', "don't", 'wait!']
+    >>> Tokenizer(ngram_range=(1, 2), stop_words=["the"]).tokens("The free offer")
+    ['free', 'offer', 'free offer']
     """
 
     pattern: str = "words"
@@ -147,7 +157,7 @@ class Tokenizer:
 def runs_of(tokens: list[str], shortest: int, longest: int) -> list[str]:
     """Runs of neighbouring tokens, joined by spaces: all of the shortest length, then the longer ones."""
     found: list[str] = []
-    for n in range(shortest, longest + 1):
+    for n in range(shortest, min(longest, len(tokens)) + 1):
         found += map(" ".join, zip(*(tokens[i:] for i in range(n)), strict=False)) if n > 1 else tokens
     return found
 

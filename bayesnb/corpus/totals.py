@@ -39,6 +39,17 @@ class ClassTotals:
     Notes
     -----
     Totals are sums: any split of the documents gives the same, bit for bit where weights are whole numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesnb.corpus import ClassTotals, Tokenizer
+    >>> totals = ClassTotals(Tokenizer())
+    >>> totals.add(["free free prices", "coffee at ten"], np.array([1, 0]))
+    >>> totals.add(["free coffee"], np.array([1]))
+    >>> tokens, counts, _ = totals.result()
+    >>> tokens.tolist(), counts.tolist(), totals.class_count.tolist()
+    (['at', 'coffee', 'free', 'prices', 'ten'], [[1.0, 1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 3.0, 1.0, 0.0]], [1.0, 2.0])
     """
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal, Self
@@ -124,6 +124,7 @@ class TextClassifier(PosteriorClassifier):
         *,
         header: bool = True,
         quoting: str = "minimal",
+        progress: Callable[[float], None] | None = None,
     ) -> Self:
         """Learn the posterior from tables on disk, a block of some 32 MB at a time.
 
@@ -136,6 +137,8 @@ class TextClassifier(PosteriorClassifier):
             CSV, TSV, NDJSON or Parquet; of Parquet a row group must fit into memory.
         text, label, format, encoding, header, quoting
             As in `read_corpus`; columns that are not named are guessed from the first block.
+        progress : callable, optional
+            Told after each block about how many bytes have been read so far.
 
         Returns
         -------
@@ -147,13 +150,25 @@ class TextClassifier(PosteriorClassifier):
             As `fit`; and, naming file and line, what is wrong with a file.
         OSError
             A file is missing or cannot be opened.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> import pandas as pd
+        >>> texts = ["free prices now", "coffee at ten", "free coffee", None]
+        >>> mail = pd.DataFrame({"label": ["spam", "ham", "spam", "ham"], "text": texts})
+        >>> mail.to_csv("mail.csv", index=False)
+        >>> tc = bayesnb.TextClassifier().fit_file("mail.csv", text="text", label="label")
+        >>> tc.class_count_.tolist(), tc.skipped_
+        ([1.0, 2.0], {'rows without a text': 1})
         """
-        from bayesnb.corpus.blocks import read_blocks
+        from bayesnb.corpus.blocks import SIZE, read_blocks
 
         new, settings = self._draft(), self._settings()
         new._tokenizer = Tokenizer(self.tokens, **settings.cutting)
         totals = new._totals(settings, frequencies=settings.prunes)
         numbers: dict[str, int] = {}
+        done = 0
         skipped: Counter[str] = Counter()
         for place in [path] if isinstance(path, (str, PathLike)) else path:
             for block in read_blocks(place, text, label, format, encoding, header=header, quoting=quoting):
@@ -161,6 +176,9 @@ class TextClassifier(PosteriorClassifier):
                 code = np.array([numbers.setdefault(name, len(numbers)) for name in labels.tolist()], np.int64)
                 totals.add(block.texts or [], code[own])
                 skipped.update(block.skipped)
+                done += SIZE
+                if progress is not None:
+                    progress(done)
         if not numbers:
             raise ValueError("no file was given")
         if not totals.n_tokens:
@@ -179,6 +197,14 @@ class TextClassifier(PosteriorClassifier):
         ------
         ValueError
             Also at the first call where `min_df` or `max_features` choose tokens: they have to see all texts.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> tc = bayesnb.TextClassifier().partial_fit(["free prices now"], ["spam"])
+        >>> tc = tc.partial_fit(["coffee at ten"], ["ham"])
+        >>> tc.classes_.tolist(), sorted(tc.vocabulary_)
+        (['ham', 'spam'], ['at', 'coffee', 'free', 'now', 'prices', 'ten'])
         """
         settings = self._settings()
         if settings.prunes and not hasattr(self, "_state"):
@@ -259,12 +285,28 @@ class TextClassifier(PosteriorClassifier):
     # --- predicting -----------------------------------------------------------------------------------------
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """P(y = k | x), shape (N, K), columns in the order of `classes_`. A list of one text takes microseconds."""
+        """P(y = k | x), shape (N, K), columns in the order of `classes_`. A list of one text takes microseconds.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> tc = bayesnb.TextClassifier().fit(["free prices now", "coffee at ten"], ["spam", "ham"])
+        >>> tc.predict_proba(["free coffee prices", "lunch"]).round(3).tolist()  # nothing is known of lunch
+        [[0.333, 0.667], [0.5, 0.5]]
+        """
         one = self._one_text(X)
         return super().predict_proba(X) if one is None else one[0][None]
 
     def predict(self, X: Any, abstain: float | None = None) -> np.ndarray:
-        """Most probable label of each text; see `MultinomialNB.predict`. A list of one text takes microseconds."""
+        """Most probable label of each text; see `MultinomialNB.predict`. A list of one text takes microseconds.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> tc = bayesnb.TextClassifier().fit(["free prices now", "coffee at ten"], ["spam", "ham"])
+        >>> tc.predict(["free prices", "coffee"]).tolist()
+        ['spam', 'ham']
+        """
         one = self._one_text(X) if abstain is None else None
         return super().predict(X, abstain) if one is None else one[1][[one[0].argmax()]]
 
@@ -295,7 +337,26 @@ class TextClassifier(PosteriorClassifier):
 
     @classmethod
     def from_model(cls, model: storage.Model) -> Self:
-        """Return the fitted classifier that a model file holds."""
+        """Return the fitted classifier that a model file holds.
+
+        Parameters
+        ----------
+        model : Model
+            As `bayesnb.storage.load` gives it.
+
+        Returns
+        -------
+        TextClassifier
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> from bayesnb import storage
+        >>> tc = bayesnb.TextClassifier().fit(["free prices", "coffee at ten"], ["spam", "ham"])
+        >>> fingerprint = tc.save("mail.safetensors")
+        >>> bayesnb.TextClassifier.from_model(storage.load("mail.safetensors")).predict(["free"]).tolist()
+        ['spam']
+        """
         new = cls._restored(model, event=model.settings.event, tokens=model.tokens)
         new._tokenizer = Tokenizer(new.tokens, **model.settings.cutting)
         return new

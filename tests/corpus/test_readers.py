@@ -178,8 +178,8 @@ def test_a_matrix_file_is_recognised(tmp_path):
         ("0 1 5 -1", "0 1 5 0 1 -1", "line 5: steps must"),
         ("0 1 5 -1", "0 -1 5 -1", "line 5: steps must"),
         ("0 1 5 -1", "0 1 -5 -1", "line 5: a count is negative"),
-        ("0 1 5 -1", "0 1 x -1", "line 5: invalid literal"),
-        ("0 1 5 -1", "0 1 99999999999999999999 -1", "line 5: "),
+        ("0 1 5 -1", "0 1 x -1", "line 5: 'x' is not a whole number"),
+        ("0 1 5 -1", "0 1 99999999999999999999 -1", "line 5: '9+' is not a whole number of 64 bits"),
     ],
 )
 def test_a_damaged_matrix_names_its_line(tmp_path, old, new, message):
@@ -221,7 +221,7 @@ def test_svmlight_columns_are_named_as_written(tmp_path):
         ("1 2:nan", "not a finite number"),
         ("1 99999999999:1", "beyond"),
         ("1.5 2:1", "label 1.5 is not a whole number"),
-        ("spam 2:1", "could not convert"),
+        ("spam 2:1", "label spam is not a whole number"),
     ],
 )
 def test_a_damaged_svmlight_names_its_line(tmp_path, line, message):

@@ -1,0 +1,47 @@
+"""The header of a CSV or TSV: names of columns, and what is a header no longer."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from .records import CorpusError
+
+_DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+
+
+def header_names(names: list[str], place: str, delimiter: str) -> list[str]:
+    """Header names, each once; columns without a name are numbered.
+
+    Raises
+    ------
+    CorpusError
+        A name is there twice, or the line is no header of such a file.
+    """
+    if names[0].startswith("sep="):
+        raise CorpusError(f"{place}: {names[0]!r} is a note to Excel: delete that line")
+    if len(names) == 1:
+        _refuse_other_delimiter(names[0], place, delimiter)
+    named = [name or number for name, number in zip(names, numbered(len(names)), strict=True)]
+    twice = [name for name, count in Counter(named).items() if count > 1]
+    if twice:
+        remedy = "rename one, or pass header=False if the first line is data"
+        raise CorpusError(f"{place}: two columns are named {twice[0]!r}: {remedy}")
+    return named
+
+
+def numbered(width: int) -> list[str]:
+    """Names of columns that have none."""
+    return [f"column_{j + 1}" for j in range(width)]
+
+
+def _refuse_other_delimiter(name: str, place: str, delimiter: str) -> None:
+    """CorpusError where a header of one name is several with another delimiter between them."""
+    for mark, called in _DELIMITERS.items():
+        parts = name.split(mark)
+        if mark != delimiter and len(parts) > 1 and all(part and part == part.strip() for part in parts):
+            format = {",": "csv", "\t": "tsv"}.get(mark)
+            remedy = f"pass format={format!r}" if format else "write the file with commas or tabs"
+            raise CorpusError(
+                f"{place}: one column, {name!r}, whose name has {called} in it; if they part columns, {remedy}; "
+                "if not, rename it"
+            )
