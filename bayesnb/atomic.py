@@ -43,8 +43,7 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
     """
     target = os.path.realpath(path)
     folder = os.path.dirname(target)
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(errno.ENOENT, "no such folder; create it first", folder)
+    _refuse_missing(folder)
     mode = _mode(target)
     _remove_stale(folder)
     temporary, file = _create(folder, mode)
@@ -65,6 +64,15 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
     _sync_folder(folder)
 
 
+def _refuse_missing(folder: str) -> None:
+    """Say that there is no such folder; one that may not be looked into says so itself."""
+    found = False
+    with suppress(FileNotFoundError, NotADirectoryError):
+        found = stat.S_ISDIR(os.stat(folder).st_mode)
+    if not found:
+        raise FileNotFoundError(errno.ENOENT, "no such folder; create it first", folder)
+
+
 def _mode(target: str) -> int | None:
     try:
         found = os.stat(target).st_mode
@@ -82,7 +90,8 @@ def _create(folder: str, mode: int | None) -> tuple[str, BinaryIO]:
         created = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
         file = open(created, "wb")  # noqa: SIM115  (the caller closes it)
         if fcntl is not None:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            with suppress(OSError):  # a file system without locks: then a cleaner gets none either, and takes nothing
+                fcntl.flock(file, fcntl.LOCK_EX)
             if not os.fstat(created).st_nlink:  # a cleaner came between creating and locking
                 file.close()
                 continue

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special
 
 from bayesnb import validate
-from bayesnb.logbeta import digamma_drop, trigamma_drop
+from bayesnb.logbeta import digamma_drop, log_dirichlet_density, trigamma_drop
 from bayesnb.normal import InverseGamma, NormalInverseGamma, StudentT
 from bayesnb.special import log_beta, log_gamma_draw, log_rising
 
@@ -89,7 +89,14 @@ class Dirichlet:
         return self.concentration.sum(-1)
 
     def mean(self) -> np.ndarray:
-        """Mean, shape (..., V)."""
+        """Mean, shape (..., V).
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> bayesnb.Dirichlet([6, 3, 1]).mean().tolist()
+        [0.6, 0.3, 0.1]
+        """
         return self.concentration / self.total[..., None]
 
     def mode(self) -> np.ndarray:
@@ -99,6 +106,16 @@ class Dirichlet:
         ------
         NoModeError
             A concentration is below 1, or all of a row are exactly 1.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> bayesnb.Dirichlet([6, 3, 1]).mode().round(3).tolist()
+        [0.714, 0.286, 0.0]
+        >>> bayesnb.Dirichlet([6, 3, 0.5]).mode()
+        Traceback (most recent call last):
+            ...
+        bayesnb.families.NoModeError: no mode at (2,): a concentration is below 1; use the mean instead
         """
         a = self.concentration
         if a.shape[-1] > 1:
@@ -106,44 +123,148 @@ class Dirichlet:
         return mode_of_excess(a - 1)
 
     def variance(self) -> np.ndarray:
-        """Variance of each cell, shape (..., V)."""
+        """Variance of each cell, shape (..., V).
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> bayesnb.Dirichlet([6, 3, 1]).variance().round(4).tolist()
+        [0.0218, 0.0191, 0.0082]
+        """
         a, total = self.concentration, self.total[..., None]
         if a.shape[-1] == 1:
             return np.zeros_like(a)
         return (a / total) * (_rest(a) / total) / (total + 1)  # 1 - m would lose the digits of a small rest
 
     def marginal(self) -> Beta:
-        """Distribution of each cell alone: Beta(a_j, A - a_j), shape (..., V)."""
+        """Distribution of each cell alone: Beta(a_j, A - a_j), shape (..., V).
+
+        Raises
+        ------
+        ValueError
+            There is one cell, which is the constant 1.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> share = bayesnb.Dirichlet([6, 3, 1]).marginal()
+        >>> share.a.tolist(), share.b.tolist()
+        ([6.0, 3.0, 1.0], [4.0, 7.0, 9.0])
+        """
         a = self.concentration
         return Beta(a, _rest(a))
 
     def interval(self, level: float = 0.95) -> np.ndarray:
-        """Equal-tailed credible interval of each cell, shape (..., V, 2)."""
+        """Equal-tailed credible interval of each cell.
+
+        Parameters
+        ----------
+        level : float, 0 < level < 1
+            Probability inside.
+
+        Returns
+        -------
+        ndarray, shape (..., V, 2)
+            Lower and upper ends.
+
+        Raises
+        ------
+        ValueError
+            The level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> bayesnb.Dirichlet([6, 3, 1]).interval(0.9).round(3).tolist()
+        [[0.345, 0.831], [0.098, 0.55], [0.006, 0.283]]
+        """
         if self.concentration.shape[-1] == 1:
             validate.level(level)
             return np.ones((*self.concentration.shape, 2))
         return self.marginal().interval(level)
 
     def log_normalizer(self) -> np.ndarray:
-        """Log of the constant that the density is divided by: sum log Gamma(a_j) - log Gamma(A)."""
-        return special.gammaln(self.concentration).sum(-1) - special.gammaln(self.total)
+        """Log of the constant that the density is divided by: sum log Gamma(a_j) - log Gamma(A).
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> import numpy as np
+        >>> float(np.exp(bayesnb.Dirichlet([2, 1]).log_normalizer()).round(6))
+        0.5
+        """
+        a = self.concentration[..., ::-1]  # broken like a stick, so that a huge cell takes no digits from the others
+        return log_beta(a[..., 1:], np.cumsum(a, axis=-1)[..., :-1]).sum(-1)
 
     def log_density(self, x) -> np.ndarray:
-        """Log density at x, shape (..., V) -> (...), whose cells must sum to 1; -inf where one is negative."""
+        """Log density at a point of the simplex.
+
+        Parameters
+        ----------
+        x : array_like, shape (..., V)
+            Cells of a row must sum to 1; this is not checked.
+
+        Returns
+        -------
+        ndarray, shape (...)
+            In nats; -inf where a cell is negative.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> float(bayesnb.Dirichlet([2, 1]).log_density([0.25, 0.75]).round(4))  # the density is 2 x_1
+        -0.6931
+        """
         inside = (np.asarray(x) >= 0).all(-1)
         kernel = special.xlogy(self.concentration - 1, np.maximum(x, 0)).sum(-1)
-        return np.where(inside, kernel - self.log_normalizer(), -np.inf)[()]
+        density, good = log_dirichlet_density(self.concentration, np.maximum(x, 0))
+        return np.where(inside, np.where(good, density, kernel - self.log_normalizer()), -np.inf)[()]
 
     def mean_log(self) -> np.ndarray:
-        """E[log x_j] = psi(a_j) - psi(A), shape (..., V)."""
+        """E[log x_j] = psi(a_j) - psi(A), shape (..., V).
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> bayesnb.Dirichlet([6, 3, 1]).mean_log().round(3).tolist()
+        [-0.546, -1.329, -2.829]
+        """
         return digamma_drop(self.concentration, _others(self.concentration))
 
     def variance_log(self) -> np.ndarray:
-        """Var[log x_j] = psi1(a_j) - psi1(A), shape (..., V)."""
+        """Var[log x_j] = psi1(a_j) - psi1(A), shape (..., V).
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> bayesnb.Dirichlet([6, 3, 1]).variance_log().round(3).tolist()
+        [0.076, 0.29, 1.54]
+        """
         return trigamma_drop(self.concentration, _others(self.concentration))
 
     def draw(self, rng: np.random.Generator, size: Size = (), *, log: bool = False) -> np.ndarray:
-        """Independent draws, shape (*size, ..., V); with `log`, of log x, which never underflows."""
+        """Independent draws.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        size : int or tuple of int, optional
+            How many; by default one.
+        log : bool
+            Draw log x, which never underflows.
+
+        Returns
+        -------
+        ndarray, shape (*size, ..., V)
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> import numpy as np
+        >>> x = bayesnb.Dirichlet([6, 3, 1]).draw(np.random.default_rng(0), 1000)
+        >>> x.shape, bool(np.allclose(x.sum(axis=1), 1))
+        ((1000, 3), True)
+        """
         g = log_gamma_draw(rng, self.concentration, (*_shape(size), *self.concentration.shape))
         g -= g.max(axis=-1, keepdims=True)
         x = np.exp(g)
@@ -182,11 +303,25 @@ class Beta:
         object.__setattr__(self, "b", b)
 
     def complement(self) -> Beta:
-        """Distribution of 1 - x; asked for rather than subtracted, small values keep their digits."""
+        """Distribution of 1 - x; asked for rather than subtracted, small values keep their digits.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> f"{bayesnb.Beta(3, 1e-20).complement().mean():.3g}"  # where 1 - mean is 0
+        '3.33e-21'
+        """
         return Beta(self.b, self.a)
 
     def mean(self) -> np.ndarray:
-        """Mean, shape (...)."""
+        """Mean, shape (...).
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> bayesnb.Beta([3, 1], 1).mean().tolist()
+        [0.75, 0.5]
+        """
         return self.a / (self.a + self.b)
 
     def mode(self) -> np.ndarray:
@@ -196,46 +331,150 @@ class Beta:
         ------
         NoModeError
             A shape is below 1, or both are exactly 1.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> bayesnb.Beta([3, 2], 2).mode().round(3).tolist()
+        [0.667, 0.5]
         """
         above = np.stack([self.a, self.b], axis=-1) - 1
         _refuse_unbounded(above)
         return mode_of_excess(above)[..., 0]
 
     def variance(self) -> np.ndarray:
-        """Variance, shape (...)."""
+        """Variance, shape (...).
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> float(bayesnb.Beta(3, 1).variance().round(6))
+        0.0375
+        """
         total = self.a + self.b
         return (self.a / total) * (self.b / total) / (total + 1)
 
     def marginal(self) -> Beta:
-        """Distribution of each cell alone: this one; so that a Dirichlet and a Beta can be asked alike."""
+        """Distribution of each cell alone: this one; so that a Dirichlet and a Beta can be asked alike.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> law = bayesnb.Beta([3, 1], 1)
+        >>> law.marginal() is law
+        True
+        """
         return self
 
     def interval(self, level: float = 0.95) -> np.ndarray:
-        """Equal-tailed credible interval, shape (..., 2)."""
+        """Equal-tailed credible interval.
+
+        Parameters
+        ----------
+        level : float, 0 < level < 1
+            Probability inside.
+
+        Returns
+        -------
+        ndarray, shape (..., 2)
+            Lower and upper ends.
+
+        Raises
+        ------
+        ValueError
+            The level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> bayesnb.Beta(3, 1).interval(0.9).round(3).tolist()
+        [0.368, 0.983]
+        """
         tail = (1 - validate.level(level)) / 2
         lower = special.betaincinv(self.a, self.b, tail)
         return np.stack([lower, special.betainccinv(self.a, self.b, tail)], axis=-1)
 
     def log_normalizer(self) -> np.ndarray:
-        """Log of the Beta function, log B(a, b)."""
+        """Log of the Beta function, log B(a, b).
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> import numpy as np
+        >>> float(np.exp(bayesnb.Beta(2, 1).log_normalizer()).round(6))
+        0.5
+        """
         return log_beta(self.a, self.b)
 
     def log_density(self, x) -> np.ndarray:
-        """Log density at x; -inf outside [0, 1]."""
+        """Log density.
+
+        Parameters
+        ----------
+        x : array_like
+            Where; it broadcasts with the shapes.
+
+        Returns
+        -------
+        ndarray
+            In nats; -inf outside [0, 1].
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> bayesnb.Beta(2, 2).log_density([0.5, 1.5]).round(4).tolist()  # the density is 6 x (1 - x)
+        [0.4055, -inf]
+        """
         inside = np.clip(x, 0, 1)
         kernel = special.xlogy(self.a - 1, inside) + special.xlog1py(self.b - 1, -inside)
-        return np.where(inside == x, kernel - self.log_normalizer(), -np.inf)[()]
+        cells = np.stack([inside, 1 - inside], axis=-1)
+        density, good = log_dirichlet_density(np.stack([self.a, self.b], axis=-1), cells)
+        return np.where(inside == x, np.where(good, density, kernel - self.log_normalizer()), -np.inf)[()]
 
     def mean_log(self) -> np.ndarray:
-        """E[log x] = psi(a) - psi(a + b)."""
+        """E[log x] = psi(a) - psi(a + b).
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> float(bayesnb.Beta(2, 1).mean_log().round(6))
+        -0.5
+        """
         return digamma_drop(self.a, self.b)
 
     def variance_log(self) -> np.ndarray:
-        """Var[log x] = psi1(a) - psi1(a + b)."""
+        """Var[log x] = psi1(a) - psi1(a + b).
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> float(bayesnb.Beta(2, 1).variance_log().round(6))
+        0.25
+        """
         return trigamma_drop(self.a, self.b)
 
     def draw(self, rng: np.random.Generator, size: Size = (), *, log: bool = False) -> np.ndarray:
-        """Independent draws, shape (*size, ...); with `log`, of log x, which never underflows."""
+        """Independent draws.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        size : int or tuple of int, optional
+            How many; by default one.
+        log : bool
+            Draw log x, which never underflows.
+
+        Returns
+        -------
+        ndarray, shape (*size, ...)
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> import numpy as np
+        >>> bayesnb.Beta([3, 1], 1).draw(np.random.default_rng(0), (4, 100)).shape
+        (4, 100, 2)
+        """
         shape = (*_shape(size), *self.a.shape)
         g = log_gamma_draw(rng, self.a, shape)
         g = g - np.logaddexp(g, log_gamma_draw(rng, self.b, shape))
@@ -250,6 +489,13 @@ class Point:
     ----------
     value : array_like
         The value.
+
+    Examples
+    --------
+    >>> from bayesnb.families import Point
+    >>> theta = Point([0.9, 0.1])
+    >>> theta.mean().tolist(), theta.variance().tolist(), theta.interval().tolist()
+    ([0.9, 0.1], [0.0, 0.0], [[0.9, 0.9], [0.1, 0.1]])
     """
 
     value: np.ndarray

@@ -19,11 +19,12 @@ from bayesnb.special import _stirling_tail, log_rising
 Array = np.ndarray
 Pair = tuple[Array, ...]
 
+_PLAIN, _LEAST = 100.0, 1e-290  # up to these a density's terms are small enough to be subtracted as they are
 LARGE = 10.0  # from here the asymptotic series below reach 1e-16
 _BLOCK = 1 << 14  # cells handled at once: what stays in the cache of one core
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
-_DIGAMMA = {1: -1 / 2, 2: -1 / 12, 4: 1 / 120, 6: -1 / 252, 8: 1 / 240, 10: -1 / 132, 12: 691 / 32760}
-_TRIGAMMA = {1: 1.0, 2: 1 / 2, 3: 1 / 6, 5: -1 / 30, 7: 1 / 42, 9: -1 / 30, 11: 5 / 66, 13: -691 / 2730}
+_DIGAMMA = {1: -1 / 2, 2: -1 / 12, 4: 1 / 120, 6: -1 / 252, 8: 1 / 240, 10: -1 / 132, 12: 691 / 32760, 14: -1 / 12}
+_TRIGAMMA = {1: 1.0, 2: 1 / 2, 3: 1 / 6, 5: -1 / 30, 7: 1 / 42, 9: -1 / 30, 11: 5 / 66, 13: -691 / 2730, 15: 7 / 6}
 
 
 def stirling_error(x: ArrayLike) -> Array:
@@ -56,6 +57,35 @@ def _deviance(x: Array, mean: Array, excess: Array) -> Array:
     return np.where(np.abs(v) < 0.02, mean * series, direct)
 
 
+def log_gamma_density(a: ArrayLike, y: ArrayLike) -> Array:
+    """Log density of log G at G = y, G ~ Gamma(a, 1); for a of 1e15 too, where a log y and log Gamma(a) are 1e16.
+
+    Saddlepoint form: half of log(a/(2 pi)) less the deviance of y from a, both of the size of the answer.
+    """
+    a, y = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(y, dtype=float))
+    near = (a > _PLAIN) & (y > _LEAST) & np.isfinite(y)
+    safe = np.where(near, y, a)
+    fall = _deviance(a, safe, a - safe)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        plain = np.where(y < np.inf, a * np.log(y) - y - special.gammaln(a), -np.inf)
+        return np.where(near, 0.5 * np.log(a / (2 * np.pi)) - stirling_error(a) - fall, plain)
+
+
+def log_dirichlet_density(a: ArrayLike, x: ArrayLike) -> tuple[Array, Array]:
+    """Log density at x, shape (..., V) -> (...), in saddlepoint form, and whether it is the better one there.
+
+    With A the total, the parts are log a_j, log x_j and the deviances of a_j from A x_j, which stay small where
+    (a_j - 1) log x_j and the log gammas are 1e16. It is for totals above 100 and x above 1e-290.
+    """
+    a, x = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(x, dtype=float))
+    total = a.sum(-1)
+    good = (total > _PLAIN) & (x > _LEAST).all(-1)
+    x = np.where(good[..., None], x, a / total[..., None])
+    mean = total[..., None] * x
+    parts = 0.5 * np.log(a / (2 * np.pi)) - np.log(x) - stirling_error(a) - _deviance(a, mean, a - mean)
+    return parts.sum(-1) - 0.5 * np.log(total / (2 * np.pi)) + stirling_error(total), good
+
+
 def log_separate_gain(prior1: Pair, counts1: Pair, prior2: Pair, counts2: Pair, shared: Pair) -> Array:
     """Log evidence of two counts of hits and misses, each with a phi of its own, less that with one phi for both.
 
@@ -71,24 +101,45 @@ def log_separate_gain(prior1: Pair, counts1: Pair, prior2: Pair, counts2: Pair, 
     Stirling's formula leaves, with (x, y) the shapes after all counts, s_1 KL(phi_1 || phi) + s_2 KL(phi_2 || phi)
     after the counts, less the same before them, less sums of the size of the prior times log phi's move. What a
     deviance needs, the hits in excess of its mean, is put together from counts and differences of priors alone:
-    a + n would round n away beside a large a.
+    a + n would round n away beside a large a. Where priors differ by magnitudes these parts may be far larger than the
+    three log evidences, which are then subtracted as they are.
     """
+    parts = _gain_parts(prior1, counts1, prior2, counts2, shared)
+    gain = np.sum(parts, axis=0)
+    if all((own == h).all() for prior in (prior1, prior2) for own, h in zip(prior, shared, strict=True)):
+        return gain
+    both = (counts1[0] + counts2[0], counts1[1] + counts2[1])
+    pairs = ((prior1, counts1), (prior2, counts2), (shared, both))
+    steps = [sign * log_beta_step(a, b, n, m) for sign, ((a, b), (n, m)) in zip((1, 1, -1), pairs, strict=True)]
+    smaller = np.max(np.abs(steps), axis=0) < np.max(np.abs(parts), axis=0)
+    return np.where(smaller, np.sum(steps, axis=0), gain)
+
+
+def _gain_parts(prior1: Pair, counts1: Pair, prior2: Pair, counts2: Pair, shared: Pair) -> list[Array]:
     pooled = tuple(h + (c1 + c2) for h, c1, c2 in zip(shared, counts1, counts2, strict=True))
-    gain = -_drift(prior1, prior2, shared, counts1, counts2, pooled) + log_peak(*pooled) - log_peak(*shared)
+    parts = [-_drift(prior1, prior2, shared, counts1, counts2, pooled), log_peak(*pooled) - log_peak(*shared)]
     for prior, own, other in ((prior1, counts1, counts2), (prior2, counts2, counts1)):
         after = (prior[0] + own[0], prior[1] + own[1])
         change = (shared[0] - prior[0], shared[1] - prior[1])
-        gain = gain + _apart(after, pooled, (change[0] + other[0], change[1] + other[1])) - log_peak(*after)
-        gain = gain - _apart(prior, shared, change) + log_peak(*prior)
-    return gain
+        parts += [_apart(after, pooled, (change[0] + other[0], change[1] + other[1])), -log_peak(*after)]
+        parts += [-_apart(prior, shared, change), log_peak(*prior)]
+    return parts
 
 
 def _apart(own: Pair, pooled: Pair, more: Pair) -> Array:
     """Return s KL(phi || phi'), phi and phi' the means under the shapes `own` and `pooled` = own + more."""
     total, size = pooled[0] + pooled[1], own[0] + own[1]
-    surplus = (own[0] * more[1] - own[1] * more[0]) / total
+    terms = _smaller_products(own, more, pooled)
+    surplus = (terms[0] - terms[1]) / total
     hit, miss = (_deviance(v, size * (w / total), e) for v, w, e in zip(own, pooled, (surplus, -surplus), strict=True))
     return hit + miss
+
+
+def _smaller_products(own: Pair, more: Pair, pooled: Pair) -> Pair:
+    """Own_0 q_1 and own_1 q_0, with the same difference for q = more and q = pooled; those that cancel least."""
+    first, second = ((own[0] * q[1], own[1] * q[0]) for q in (more, pooled))
+    fewer = np.abs(first[0]) + np.abs(first[1]) <= second[0] + second[1]
+    return tuple(np.where(fewer, a, b) for a, b in zip(first, second, strict=True))
 
 
 def _drift(prior1: Pair, prior2: Pair, shared: Pair, counts1: Pair, counts2: Pair, pooled: Pair) -> Array:
@@ -96,10 +147,21 @@ def _drift(prior1: Pair, prior2: Pair, shared: Pair, counts1: Pair, counts2: Pai
     total, size = pooled[0] + pooled[1], shared[0] + shared[1]
     hits, misses = counts1[0] + counts2[0], counts1[1] + counts2[1]
     surplus = (shared[0] * misses - shared[1] * hits) / total
-    first, second = ((a + b - h) / h for a, b, h in zip(prior1, prior2, shared, strict=True))
-    hit = _deviance(shared[0], size * (pooled[0] / total), surplus)
-    miss = _deviance(shared[1], size * (pooled[1] / total), -surplus)
-    return first * hit + second * miss + (first - second) * surplus
+    weights = [a + b - h for a, b, h in zip(prior1, prior2, shared, strict=True)]
+    first, second = (c / h for c, h in zip(weights, shared, strict=True))
+    means = [size * (w / total) for w in pooled]
+    hit, miss = (_deviance(h, m, e) for h, m, e in zip(shared, means, (surplus, -surplus), strict=True))
+    near = first * hit + second * miss + (first - second) * surplus
+    # a phi that moved far: beside c/h of 1e14 the deviances' last places would be millions of nats
+    moved = [_log_ratio(h, m, e / m) for h, m, e in zip(shared, means, (surplus, -surplus), strict=True)]
+    far = np.maximum(np.abs(surplus / means[0]), np.abs(surplus / means[1])) > 0.02
+    return np.where(far, weights[0] * moved[0] + weights[1] * moved[1], near)
+
+
+def _log_ratio(x: Array, mean: Array, v: Array) -> Array:
+    """Log of x / mean = 1 + v, whose v is known better than by subtraction."""
+    small = np.abs(v) < 0.5
+    return np.where(small, np.log1p(np.where(small, v, 0.0)), np.log(x / mean))
 
 
 def _drop(a: Array, b: Array, series: dict[int, float]) -> Array:
@@ -117,17 +179,30 @@ def _drop(a: Array, b: Array, series: dict[int, float]) -> Array:
 def digamma_drop(a: ArrayLike, b: ArrayLike) -> Array:
     """psi(a) - psi(a + b): the mean of log phi, phi ~ Beta(a, b)."""
     a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
-    large = np.maximum(a, LARGE)
-    series = _drop(large, b, _DIGAMMA) - np.log1p(b / large)
-    return np.where(a >= LARGE, series, special.digamma(a) - special.digamma(a + b))
+    large, first, _ = _lifted(a, b)
+    return _drop(large, b, _DIGAMMA) - np.log1p(b / large) - first
 
 
 def trigamma_drop(a: ArrayLike, b: ArrayLike) -> Array:
     """psi1(a) - psi1(a + b): the variance of log phi, phi ~ Beta(a, b)."""
     a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
-    small = np.minimum(a, LARGE)
-    series = _drop(np.maximum(a, LARGE), b, _TRIGAMMA)
-    return np.where(a >= LARGE, series, special.zeta(2, small) - special.zeta(2, small + b))
+    large, _, second = _lifted(a, b)
+    return _drop(large, b, _TRIGAMMA) + second
+
+
+def _lifted(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """A lifted to `LARGE` in whole steps, sum of 1/x - 1/(x + b) over the steps x below it, and of their squares."""
+    x, first, second = np.array(a, order="C"), np.zeros(a.shape), np.zeros(a.shape)
+    low = np.flatnonzero(a.ravel() < LARGE)
+    flat, rest = x.reshape(-1), b.ravel()
+    while len(low):
+        at, more = flat[low], rest[low]
+        gap = more / (at + more) / at  # never 1/x - 1/(x + b): with a small b that would leave no digits
+        first.reshape(-1)[low] += gap
+        second.reshape(-1)[low] += gap * (1 / at + 1 / (at + more))
+        flat[low] = at + 1
+        low = low[flat[low] < LARGE]
+    return x, first, second
 
 
 def inverse_trigamma(value: Array) -> Array:

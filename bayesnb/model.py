@@ -61,8 +61,8 @@ class Settings:
         categories.choice(self.unseen)
         for name in vocabulary.OPTIONS:
             object.__setattr__(self, name, getattr(vocabulary, name)(getattr(self, name)))
-        if not (isinstance(self.power, Real) and 0 < self.power < np.inf):
-            raise ValueError(f"power must be a number above 0, got {self.power!r}")
+        if not (isinstance(self.power, Real) and 0 < self.power <= validate.MOST):  # log p(x) times it stays finite
+            raise ValueError(f"power must be a number above 0 and at most {validate.MOST:g}, got {self.power!r}")
         if not (self.binarize is None or (isinstance(self.binarize, Real) and np.isfinite(self.binarize))):
             raise ValueError(f"binarize must be a finite number or None, got {self.binarize!r}")
 

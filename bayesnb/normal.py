@@ -15,7 +15,8 @@ import numpy as np
 from scipy import special
 
 from bayesnb import validate
-from bayesnb.special import log_gamma_draw, log_rising
+from bayesnb.logbeta import log_gamma_density
+from bayesnb.special import log_beta, log_gamma_draw, log_rising
 
 __all__ = ["InverseGamma", "NormalInverseGamma", "StudentT"]
 
@@ -65,8 +66,8 @@ class StudentT:
         return self.scale2 * (self.df / (self.df - 2))
 
     def interval(self, level: float = 0.95) -> np.ndarray:
-        """Equal-tailed interval, shape (..., 2)."""
-        half = np.sqrt(self.scale2) * -special.stdtrit(self.df, (1 - validate.level(level)) / 2)
+        """Equal-tailed interval, shape (..., 2); an end beyond the largest float is infinite."""
+        half = _half_width(self.df, self.scale2, (1 - validate.level(level)) / 2)
         return np.stack([self.loc - half, self.loc + half], axis=-1)
 
     def log_normalizer(self) -> np.ndarray:
@@ -92,6 +93,13 @@ class InverseGamma:
     alpha, beta : array_like, of shapes that broadcast
         Shape and scale, > 0. Mean beta/(alpha - 1), mode beta/(alpha + 1), variance
         beta^2 / ((alpha - 1)^2 (alpha - 2)).
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> sigma2 = bayesnb.NormalInverseGamma(0, 1, 3, 4).sigma2()
+    >>> float(sigma2.mean()), float(sigma2.mode()), sigma2.interval(0.9).round(3).tolist()
+    (2.0, 1.0, [0.635, 4.892])
     """
 
     alpha: np.ndarray
@@ -129,8 +137,9 @@ class InverseGamma:
         """Log density at x; -inf where x <= 0."""
         x = np.asarray(x, np.float64)
         inside = np.where(x > 0, x, 1.0)
-        kernel = -(self.alpha + 1) * np.log(inside) - self.beta / inside
-        return np.where(x > 0, kernel - self.log_normalizer(), -np.inf)[()]
+        with np.errstate(over="ignore"):  # a density of 0
+            density = log_gamma_density(self.alpha, self.beta / inside) - np.log(inside)
+        return np.where(x > 0, density, -np.inf)[()]
 
     def mean_log(self) -> np.ndarray:
         """E[log x] = log beta - psi(alpha)."""
@@ -208,10 +217,28 @@ class NormalInverseGamma:
     def broadcast_to(self, shape: tuple[int, ...], name: str = "prior") -> Self:
         """The same distribution in every cell of a larger shape.
 
+        Parameters
+        ----------
+        shape : tuple of int
+            Such as (K, V).
+        name : str
+            What the error calls it.
+
+        Returns
+        -------
+        NormalInverseGamma
+            Of that shape.
+
         Raises
         ------
         ValueError
             The shape does not fit.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> bayesnb.NormalInverseGamma(0, 1, 2, 1).broadcast_to((2, 3)).shape
+        (2, 3)
         """
         try:
             return type(self)(*(np.broadcast_to(part, shape) for part in self.parameters))
@@ -222,7 +249,32 @@ class NormalInverseGamma:
             ) from None
 
     def updated(self, n: Any, mean: Any, M2: Any) -> NormalInverseGamma:
-        """Posterior after n observations with this mean and sum of squared deviations from it."""
+        """Posterior after n observations with this mean and sum of squared deviations from it.
+
+        Parameters
+        ----------
+        n : array_like
+            How many, >= 0; they may be weights. All three broadcast to `shape`.
+        mean : array_like
+            Their mean, in the units of the data.
+        M2 : array_like
+            Sum of their squared deviations from it, >= 0.
+
+        Returns
+        -------
+        NormalInverseGamma
+            (m, kappa, alpha, beta) as `bayesnb.events.gaussian` states them.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> import numpy as np
+        >>> heights = np.array([1.62, 1.75, 1.71])
+        >>> prior = bayesnb.NormalInverseGamma(1.7, 1, 2, 0.01)
+        >>> after = prior.updated(3, heights.mean(), ((heights - heights.mean()) ** 2).sum())
+        >>> float(after.m0.round(4)), float(after.kappa0), float(after.alpha0)
+        (1.695, 4.0, 3.5)
+        """
         kappa, alpha = self.kappa0 + n, self.alpha0 + np.asarray(n) / 2
         m = self.m0 + n / kappa * (mean - self.m0)
         return NormalInverseGamma(m, kappa, alpha, self.beta0 + self._added(n, mean, M2))
@@ -232,56 +284,184 @@ class NormalInverseGamma:
         return (M2 + self.kappa0 * (n / (self.kappa0 + n)) * (mean - self.m0) ** 2) / 2
 
     def mu(self) -> StudentT:
-        """Margin of mu."""
+        """Margin of mu.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> bayesnb.NormalInverseGamma(1.7, 4, 3.5, 0.03).mu().interval(0.95).round(3).tolist()
+        [1.591, 1.809]
+        """
         return StudentT(2 * self.alpha0, self.m0, self.beta0 / (self.alpha0 * self.kappa0))
 
     def sigma2(self) -> InverseGamma:
-        """Margin of sigma2."""
+        """Margin of sigma2.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> float(bayesnb.NormalInverseGamma(1.7, 4, 3.5, 0.03).sigma2().mean())
+        0.012
+        """
         return InverseGamma(self.alpha0, self.beta0)
 
     def predictive(self) -> StudentT:
-        """Distribution of the next observation."""
+        """Distribution of the next observation.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> bayesnb.NormalInverseGamma(1.7, 4, 3.5, 0.03).predictive().interval(0.95).round(3).tolist()
+        [1.455, 1.945]
+        """
         return StudentT(2 * self.alpha0, self.m0, self.beta0 / self.alpha0 * ((self.kappa0 + 1) / self.kappa0))
 
     def mean(self) -> tuple[np.ndarray, np.ndarray]:
-        """Means of mu and sigma2; ValueError where alpha0 <= 1, where sigma2 has none."""
+        """Means of mu and sigma2; ValueError where alpha0 <= 1, where sigma2 has none.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> [float(part) for part in bayesnb.NormalInverseGamma(1.7, 4, 3.5, 0.03).mean()]
+        [1.7, 0.012]
+        """
         return self.m0, self.sigma2().mean()
 
     def mode(self) -> tuple[np.ndarray, np.ndarray]:
-        """Joint mode of (mu, sigma2)."""
+        """Joint mode of (mu, sigma2).
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> [float(part.round(6)) for part in bayesnb.NormalInverseGamma(1.7, 4, 3.5, 0.03).mode()]
+        [1.7, 0.006]
+        """
         return self.m0, self.beta0 / (self.alpha0 + 1.5)
 
     def variance(self) -> tuple[np.ndarray, np.ndarray]:
-        """Variances of mu and sigma2; ValueError where alpha0 <= 2, where sigma2 has none."""
+        """Variances of mu and sigma2; ValueError where alpha0 <= 2, where sigma2 has none.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> [float(part.round(6)) for part in bayesnb.NormalInverseGamma(1.7, 4, 3.5, 0.03).variance()]
+        [0.003, 9.6e-05]
+        """
         return self.mu().variance(), self.sigma2().variance()
 
     def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Equal-tailed intervals of mu and of sigma2, each for itself, each of shape (..., 2)."""
+        """Equal-tailed intervals of mu and of sigma2, each for itself.
+
+        Parameters
+        ----------
+        level : float, 0 < level < 1
+            Probability inside.
+
+        Returns
+        -------
+        mu, sigma2 : ndarray, shape (..., 2)
+            Lower and upper ends, in the units of the data and their square.
+
+        Raises
+        ------
+        ValueError
+            The level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> mu, sigma2 = bayesnb.NormalInverseGamma(1.7, 4, 3.5, 0.03).interval(0.95)
+        >>> mu.round(3).tolist(), sigma2.round(4).tolist()
+        ([1.591, 1.809], [0.0037, 0.0355])
+        """
         return self.mu().interval(level), self.sigma2().interval(level)
 
     def log_normalizer(self) -> np.ndarray:
-        """Log of what sigma2^(-alpha0 - 3/2) exp(-(beta0 + kappa0 (mu - m0)^2 / 2) / sigma2) is divided by."""
+        """Log of what sigma2^(-alpha0 - 3/2) exp(-(beta0 + kappa0 (mu - m0)^2 / 2) / sigma2) is divided by.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> float(bayesnb.NormalInverseGamma(0, 1, 2, 1).log_normalizer().round(6))  # log sqrt(2 pi)
+        0.918939
+        """
         return self.sigma2().log_normalizer() + 0.5 * (LOG_2PI - np.log(self.kappa0))
 
     def log_density(self, mu: Any, sigma2: Any) -> np.ndarray:
-        """Joint log density; -inf where sigma2 <= 0."""
+        """Joint log density of (mu, sigma2).
+
+        Parameters
+        ----------
+        mu, sigma2 : array_like
+            Where; they broadcast with the parameters.
+
+        Returns
+        -------
+        ndarray
+            In nats; -inf where sigma2 <= 0.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> bayesnb.NormalInverseGamma(0, 1, 2, 1).log_density(0, [1.0, -1.0]).round(4).tolist()
+        [-1.9189, -inf]
+        """
         variance = np.asarray(sigma2, np.float64)
         inside = np.where(variance > 0, variance, 1.0)
-        energy = self.beta0 + self.kappa0 * (np.asarray(mu, np.float64) - self.m0) ** 2 / 2
-        kernel = -(self.alpha0 + 1.5) * np.log(inside) - energy / inside
-        return np.where(variance > 0, kernel - self.log_normalizer(), -np.inf)[()]
+        with np.errstate(over="ignore"):  # a density of 0
+            energy = self.kappa0 / inside * (np.asarray(mu, np.float64) - self.m0) ** 2 / 2
+        density = self.sigma2().log_density(inside) + (np.log(self.kappa0) - LOG_2PI - np.log(inside)) / 2 - energy
+        return np.where(variance > 0, density, -np.inf)[()]
 
     def log_evidence(self, n: Any, mean: Any, M2: Any) -> np.ndarray:
         """Log density of n observations with this mean and sum of squares, in their order, (mu, sigma2) integrated out.
 
         The difference of the two log normalizers less n/2 log 2 pi, written without cancellation.
+
+        Parameters
+        ----------
+        n, mean, M2 : array_like
+            As in `updated`.
+
+        Returns
+        -------
+        ndarray, shape (...)
+            In nats.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> prior = bayesnb.NormalInverseGamma(0, 1, 2, 1)
+        >>> float(prior.log_evidence(1, 2.0, 0.0).round(6))
+        -2.713697
+        >>> float(prior.predictive().log_density(2.0).round(6))
+        -2.713697
         """
         half, added = np.asarray(n) / 2, self._added(n, mean, M2)
         scale = -self.alpha0 * np.log1p(added / self.beta0) - half * np.log(self.beta0 + added)
         return log_rising(self.alpha0, half) + scale - 0.5 * np.log1p(n / self.kappa0) - half * LOG_2PI
 
     def draw(self, rng: np.random.Generator, size: Size = ()) -> tuple[np.ndarray, np.ndarray]:
-        """Independent draws of mu and sigma2, each of shape (*size, ...)."""
+        """Independent draws of mu and sigma2.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        size : int or tuple of int, optional
+            How many; by default one.
+
+        Returns
+        -------
+        mu, sigma2 : ndarray, shape (*size, ...)
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> import numpy as np
+        >>> mu, sigma2 = bayesnb.NormalInverseGamma(0, 1, 2, 1).draw(np.random.default_rng(0), 1000)
+        >>> mu.shape, bool((sigma2 > 0).all())
+        ((1000,), True)
+        """
         sigma2 = self.sigma2().draw(rng, size)
         return self.m0 + np.sqrt(sigma2 / self.kappa0) * rng.standard_normal(sigma2.shape), sigma2
 
@@ -295,6 +475,19 @@ def _set(family: Any, **values: np.ndarray) -> None:
         raise ValueError(f"the parameters of {type(family).__name__} do not broadcast: {shapes}") from None
     for name, array in zip(values, arrays, strict=True):
         object.__setattr__(family, name, array)
+
+
+def _half_width(df: np.ndarray, scale2: np.ndarray, tail: float) -> np.ndarray:
+    """Point of a centred Student-t with that probability above it; infinite beyond the largest float.
+
+    From t = sqrt(df) e^20 on the tail is (df/t^2)^(df/2) / (df B(df/2, 1/2)) to rounding. SciPy's quantile is capped
+    near 1e150, which for a df of 0.001 leaves 0.35 above it where 0.025 was asked for.
+    """
+    above_root = -(np.log(df) + log_beta(df / 2, 0.5) + np.log(tail)) / df
+    far = above_root > 20
+    near = np.sqrt(scale2) * -special.stdtrit(np.where(far, 1.0, df), tail)
+    with np.errstate(over="ignore"):
+        return np.where(far, np.exp(above_root + (np.log(df) + np.log(scale2)) / 2), near)
 
 
 def _positive(value: Any, name: str) -> np.ndarray:

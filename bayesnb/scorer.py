@@ -97,7 +97,30 @@ class Scorer:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a model file; errors as `bayesnb.storage.load`."""
+        """Read a model file.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        Scorer
+
+        Raises
+        ------
+        ValueError, OSError
+            As `bayesnb.storage.load`.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> tc = bayesnb.TextClassifier().fit(["free prices now", "coffee at ten"], ["spam", "ham"])
+        >>> fingerprint = tc.save("mail.model")
+        >>> scorer = bayesnb.Scorer.load("mail.model")
+        >>> scorer.fingerprint == fingerprint
+        True
+        """
         model = storage.load(path)
         with tensorfile.naming(f"model file {fspath(path)}"):
             return cls(model)
@@ -125,32 +148,85 @@ class Scorer:
         return self.model.fingerprint
 
     def score(self, text: str) -> np.ndarray:
-        """P(y = k | text) of one text, shape (K,); within 1e-12 of what `predict_proba` says.
+        """P(y = k | text) of one text.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        ndarray, shape (K,)
+            Within 1e-12 of what `predict_proba` says.
 
         Raises
         ------
         ValueError
             It is no text, is impossible under every class, or the model reads matrices.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> tc = bayesnb.TextClassifier().fit(["free prices now", "coffee at ten"], ["spam", "ham"])
+        >>> fingerprint = tc.save("mail.model")
+        >>> bayesnb.Scorer.load("mail.model").score("free coffee prices").round(3).tolist()
+        [0.333, 0.667]
         """
         return self._one(text)
 
     def predict_log_proba(self, documents: Any) -> np.ndarray:
-        """Log P(y = k | x), shape (n, K).
+        """Log P(y = k | x).
 
         Parameters
         ----------
         documents : iterable of str, or array_like or scipy.sparse of shape (n, V)
             Texts for a model of texts, counts for a model of matrices.
 
+        Returns
+        -------
+        ndarray, shape (n, K)
+            In nats, columns in the order of `classes`.
+
         Raises
         ------
         ValueError
             Invalid documents, or one that is impossible under every class.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> tc = bayesnb.TextClassifier().fit(["free prices now", "coffee at ten"], ["spam", "ham"])
+        >>> fingerprint = tc.save("mail.model")
+        >>> bayesnb.Scorer.load("mail.model").predict_log_proba(["free coffee prices", "lunch"]).round(3).tolist()
+        [[-1.099, -0.405], [-0.693, -0.693]]
         """
         return self._log_proba(self._counted(documents)[0])
 
     def predict_proba(self, documents: Any) -> np.ndarray:
-        """P(y = k | x), shape (n, K); as `predict_log_proba`. A list of one text takes the short way of `score`."""
+        """P(y = k | x). A list of one text takes the short way of `score`.
+
+        Parameters
+        ----------
+        documents
+            As in `predict_log_proba`.
+
+        Returns
+        -------
+        ndarray, shape (n, K)
+            Rows sum to 1.
+
+        Raises
+        ------
+        ValueError
+            As `predict_log_proba`.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> fingerprint = bayesnb.MultinomialNB().fit([[2, 0], [0, 2]], ["ham", "spam"]).save("counts.model")
+        >>> bayesnb.Scorer.load("counts.model").predict_proba([[1, 0], [1, 3]]).round(3).tolist()
+        [[0.75, 0.25], [0.1, 0.9]]
+        """
         if is_one_text(documents) and self.model.tokens is not None:
             try:
                 return self._one(documents[0])[None]
@@ -159,27 +235,118 @@ class Scorer:
         return np.exp(self.predict_log_proba(documents))
 
     def predict(self, documents: Any) -> np.ndarray:
-        """The most probable class of each document, shape (n,); as `predict_log_proba`."""
+        """The most probable class of each document.
+
+        Parameters
+        ----------
+        documents
+            As in `predict_log_proba`.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            The first where several tie.
+
+        Raises
+        ------
+        ValueError
+            As `predict_log_proba`.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> tc = bayesnb.TextClassifier().fit(["free prices now", "coffee at ten"], ["spam", "ham"])
+        >>> fingerprint = tc.save("mail.model")
+        >>> bayesnb.Scorer.load("mail.model").predict(["free prices", "coffee"]).tolist()
+        ['spam', 'ham']
+        """
         return self.classes[self.predict_proba(documents).argmax(axis=1)]
 
     def predict_interval(self, documents: Any, level: float = 0.95) -> np.ndarray:
-        """Credible interval of each class probability, shape (n, K, 2); see `uncertainty.class_probability_interval`.
+        """Credible interval of each class probability; see `uncertainty.class_probability_interval`.
+
+        Parameters
+        ----------
+        documents
+            As in `predict_log_proba`.
+        level : float, 0 < level < 1
+            Posterior probability inside.
+
+        Returns
+        -------
+        ndarray, shape (n, K, 2)
+            Lower and upper ends.
 
         Raises
         ------
         ValueError
             Also where the level is not between 0 and 1, or the model's parameters have no posterior.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> tc = bayesnb.TextClassifier().fit(["free prices now", "coffee at ten"], ["spam", "ham"])
+        >>> fingerprint = tc.save("mail.model")
+        >>> bayesnb.Scorer.load("mail.model").predict_interval(["free coffee prices"], level=0.5).round(2).tolist()
+        [[[0.16, 0.66], [0.34, 0.84]]]
         """
         from bayesnb.uncertainty import class_probability_interval
 
         return class_probability_interval(self.posterior, self._counted(documents)[0], level, self.model.settings.power)
 
     def n_known(self, documents: Any) -> np.ndarray:
-        """Tokens of each document that the model has learnt, or columns with a value, shape (n,)."""
+        """Tokens of each document that the model has learnt, or columns with a value.
+
+        Parameters
+        ----------
+        documents
+            As in `predict_log_proba`.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+
+        Raises
+        ------
+        ValueError
+            Invalid documents.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> tc = bayesnb.TextClassifier().fit(["free prices now", "coffee at ten"], ["spam", "ham"])
+        >>> fingerprint = tc.save("mail.model")
+        >>> bayesnb.Scorer.load("mail.model").n_known(["free coffee prices", "lunch"]).tolist()
+        [3, 0]
+        """
         return self._counted(documents)[1]
 
     def score_many(self, documents: Any) -> Scores:
-        """Probabilities, labels and how much of each document was known, in one pass; as `predict_log_proba`."""
+        """Probabilities, labels and how much of each document was known, in one pass.
+
+        Parameters
+        ----------
+        documents
+            As in `predict_log_proba`.
+
+        Returns
+        -------
+        Scores
+
+        Raises
+        ------
+        ValueError
+            As `predict_log_proba`.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> tc = bayesnb.TextClassifier().fit(["free prices now", "coffee at ten"], ["spam", "ham"])
+        >>> fingerprint = tc.save("mail.model")
+        >>> scores = bayesnb.Scorer.load("mail.model").score_many(["free coffee prices", "free lunch"])
+        >>> scores.labels.tolist(), scores.n_known.tolist(), scores.n_tokens.tolist()
+        (['spam', 'spam'], [3, 1], [3, 2])
+        """
         X, n_known, n_tokens = self._counted(documents)
         joint, log_px = joint_and_density(self.posterior, self.model.settings, X)
         probabilities = np.exp(normalise(joint))

@@ -122,6 +122,21 @@ def check_agreement(tree: Any, clf_or_posterior: Any) -> Agreement:
     ------
     ValueError
         The draws are of another event model, of other classes or tokens, hold no phi, or are too few to judge.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> toy = bayesnb.load_toy_spam()
+    >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+    >>> tree = bayesnb.sample(tc, draws=500, chains=4, sampler="exact")
+    >>> check = bayesnb.check_agreement(tree, tc)
+    >>> check.passed, check.max_z < check.threshold, check.n_divergences
+    (True, True, 0)
+
+    Draws of another posterior do not agree:
+
+    >>> bayesnb.check_agreement(tree, bayesnb.TextClassifier(alpha=2).fit(toy.texts, toy.y)).passed
+    False
     """
     posterior = posterior_of(clf_or_posterior)
     draws = drawn_parameters(tree, posterior)

@@ -125,6 +125,13 @@ def calibrate(
     ------
     ValueError
         Bad arguments, no such model or one without closed form, a faulty file, or draws that are not finite.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> result = bayesnb.calibrate("bernoulli", replications=50, sampler="exact")
+    >>> result.passed, result.ranks.shape[0], result.draws
+    (True, 50, 99)
     """
     if sampler not in ("nutpie", "exact"):
         raise ValueError(f"sampler must be nutpie or exact, got {sampler!r}")

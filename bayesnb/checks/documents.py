@@ -84,6 +84,7 @@ def sample_documents(
     --------
     >>> import numpy as np
     >>> from bayesnb import MultinomialNB
+    >>> from bayesnb.checks.documents import sample_documents
     >>> X, y = np.array([[6, 0, 0], [0, 6, 0], [0, 0, 6]]), [0, 0, 0]
     >>> found = sample_documents(MultinomialNB().fit(X, y), X, y)
     >>> observed = found["observed_data"]["statistic"].mean().item()

@@ -47,6 +47,17 @@ def sample_prior_predictive(clf_or_posterior: Any, draws: int = 1000, chains: in
     ValueError
         Bad arguments, a Gaussian model without prior, or one whose values are too large for floating-point numbers;
         totals that would not fit in memory, or are fractional.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> toy = bayesnb.load_toy_spam()
+    >>> tc = bayesnb.TextClassifier(tokens="space").fit(toy.texts, toy.y)
+    >>> tree = bayesnb.sample_prior_predictive(tc, draws=100, chains=2)
+    >>> dict(tree["prior_predictive"]["n_token"].sizes)
+    {'chain': 2, 'draw': 100, 'class': 2, 'token': 14}
+    >>> tree["prior_predictive"]["n_class"].sum("class").to_numpy().min().item()  # always five documents
+    5.0
     """
     from bayesnb.sampling.trees import finite_draws
 
@@ -81,6 +92,18 @@ def sample_posterior_predictive(
     ValueError
         Bad arguments, a Gaussian model without prior, draws of another event model, of other classes or tokens or that
         are no probabilities; totals that would not fit in memory, or are fractional.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> toy = bayesnb.load_toy_spam()
+    >>> tc = bayesnb.TextClassifier(tokens="space").fit(toy.texts, toy.y)
+    >>> tree = bayesnb.sample_posterior_predictive(tc, draws=500, chains=2)
+    >>> spam = {"class": "spam", "token": "investors"}
+    >>> seen = tree["observed_data"]["n_token"].sel(spam).item()
+    >>> again = tree["posterior_predictive"]["n_token"].sel(spam)
+    >>> seen, bool(0.05 < (again >= seen).mean() < 0.95)  # as often as this model expects
+    (4.0, True)
     """
     posterior = _posterior(clf_or_posterior, draws, chains, seed)
     parameters = parameters_of(posterior, tree, draws, chains, seed)

@@ -76,6 +76,13 @@ def verify(model: str | os.PathLike[str] | None = None, seed: int = 0) -> Verifi
     ------
     ValueError
         No such model, a faulty file, or one that has no closed form to be compared with.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> found = bayesnb.verify("bernoulli")
+    >>> found.passed, found.table.compared.tolist()
+    (True, ['shape of the posterior, closed form', 'number, log evidence and coefficients'])
     """
     import pandas as pd
 

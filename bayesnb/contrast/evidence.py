@@ -53,6 +53,7 @@ def log_bayes_factor(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayesnb.contrast import log_bayes_factor
     >>> round(float(np.exp(log_bayes_factor(2, 3, 0, 2, (1, 1), (1, 1)))), 12)
     1.666666666667

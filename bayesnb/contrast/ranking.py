@@ -29,6 +29,14 @@ def expected_wrong_direction(log_lower: Array, log_upper: Array, wrong: Array) -
     -------
     ndarray, shape (V,)
         Running mean of `wrong` down the ranking, in token order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesnb.contrast import expected_wrong_direction
+    >>> lower, upper = np.array([-0.5, 1.0, -2.0]), np.array([0.4, 2.0, -0.5])
+    >>> expected_wrong_direction(lower, upper, np.array([0.4, 0.01, 0.02])).round(3).tolist()
+    [0.143, 0.01, 0.015]
     """
     order = np.argsort(-np.maximum(log_lower, -log_upper), kind="stable")
     out = np.empty(len(order))
@@ -41,10 +49,28 @@ def surest_first(table: pd.DataFrame) -> pd.DataFrame:
 
     Tokens that tie keep their order.
 
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Of `token_ratios`, or any with its columns ``log_lower`` and ``log_upper``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same rows in another order.
+
     Raises
     ------
     ValueError
         No row, or an interval that is missing.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> toy = bayesnb.load_toy_spam()
+    >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+    >>> bayesnb.contrast.surest_first(tc.token_ratios("spam", "ham")).index[:2].tolist()
+    ['investors', 'coffee']
     """
     nearest = np.maximum(table["log_lower"].to_numpy(float), -table["log_upper"].to_numpy(float))
     if not len(table) or np.isnan(nearest).any():

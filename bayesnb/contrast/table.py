@@ -91,6 +91,18 @@ def token_ratios(
     The rest is modelled as if its documents came from one class: right where its classes share phi, and otherwise
     narrower than what is known about any one of them. Every pair of K classes makes K(K - 1)/2 rows a token, of some
     150 bytes each; those equal in prior, counts and totals are solved once. Name `tokens` where that is too much.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> toy = bayesnb.load_toy_spam()
+    >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+    >>> table = bayesnb.contrast.token_ratios(tc.posterior_, "spam", "ham", tokens=["investors", "game"])
+    >>> table[["count_num", "count_den", "ratio_median", "lower", "upper"]].round(2)
+               count_num  count_den  ratio_median  lower  upper
+    token
+    investors        4.0        0.0          2.93   0.68  21.88
+    game             1.0        2.0          0.64   0.12   2.85
     """
     import pandas as pd
 

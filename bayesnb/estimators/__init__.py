@@ -1,6 +1,6 @@
 """The scikit-learn face of the same posteriors."""
 
-from os import PathLike
+from os import PathLike, fspath
 
 from bayesnb.estimators.base import PosteriorClassifier
 from bayesnb.estimators.bernoulli import BernoulliNB
@@ -11,6 +11,7 @@ from bayesnb.estimators.multinomial import MultinomialNB
 from bayesnb.estimators.text import TextClassifier
 from bayesnb.storage import Model
 from bayesnb.storage import load as load_model
+from bayesnb.storage.tensorfile import naming
 
 _MATRIX: dict[str, type[MatrixClassifier]] = {
     "multinomial": MultinomialNB,
@@ -51,8 +52,19 @@ def load(path: str | PathLike[str]) -> PosteriorClassifier:
         The file is not a model file or is damaged; the message names file and field.
     OSError
         It cannot be read.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> tc = bayesnb.TextClassifier().fit(["free prices", "coffee at ten"], ["spam", "ham"])
+    >>> fingerprint = tc.save("mail.safetensors")
+    >>> tc = bayesnb.load("mail.safetensors")
+    >>> tc.partial_fit(["free coffee"], ["spam"]).class_count_.tolist()
+    [1.0, 2.0]
     """
-    return restored(load_model(path))
+    model = load_model(path)
+    with naming(f"model file {fspath(path)}"):
+        return restored(model)
 
 
 def restored(model: Model) -> PosteriorClassifier:

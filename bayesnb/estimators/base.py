@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from bayesnb import storage, validate
+from bayesnb.estimators.turns import turn
 from bayesnb.events.base import Posterior
 from bayesnb.model import Settings, State, class_codes, same_setting
 
@@ -31,7 +32,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
     """What the naive Bayes estimators share; a subclass says how its input becomes counts.
 
     Learning replaces `posterior_` as a whole when it has succeeded, so a failed call changes nothing and other
-    threads may predict while one learns.
+    threads may predict while one learns; several that learn take turns.
     """
 
     posterior_: Any  # a Posterior of the event model
@@ -84,13 +85,24 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         ------
         ValueError
             Invalid counts, labels or settings, or an estimate that does not exist for these data.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> counts = [[2, 1, 0], [1, 0, 0], [0, 1, 3]]  # of coffee, game, discount in three mails
+        >>> clf = bayesnb.MultinomialNB().fit(counts, ["ham", "ham", "spam"])
+        >>> clf.feature_count_.tolist()
+        [[3.0, 1.0, 0.0], [0.0, 1.0, 3.0]]
+        >>> clf.posterior_.phi.concentration.tolist()  # counts, and 2 = 1 + alpha
+        [[5.0, 3.0, 2.0], [2.0, 3.0, 5.0]]
         """
-        new, settings = self._draft(), self._settings()
-        state = new._learn(X, y, sample_weight, settings, reset=True)
-        if not len(state.classes):
-            raise ValueError("every sample_weight is zero: no document to learn from")
-        new._adopt(state, settings).posterior_.require(settings.estimate)
-        return self._become(new)
+        with turn(self):
+            new, settings = self._draft(), self._settings()
+            state = new._learn(X, y, sample_weight, settings, reset=True)
+            if not len(state.classes):
+                raise ValueError("every sample_weight is zero: no document to learn from")
+            new._adopt(state, settings).posterior_.require(settings.estimate)
+            return self._become(new)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, decay: float = 1.0) -> Self:
         """Learn from more documents, keeping what was learnt before, or forgetting some of it.
@@ -126,14 +138,29 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         token that stays away so long that less than 1e-100 of it is left goes, unless declared.
 
         Documents learnt before a decay have only a share of their weight left; see `unlearn`.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> toy = bayesnb.load_toy_spam()
+        >>> whole = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+        >>> parts = bayesnb.TextClassifier().partial_fit(toy.texts[:2], toy.y[:2]).partial_fit(toy.texts[2:], toy.y[2:])
+        >>> bool((parts.feature_count_ == whole.feature_count_).all())
+        True
+
+        With a decay, what was learnt before counts half as much:
+
+        >>> parts.class_count_.tolist(), parts.partial_fit(["free game"], ["spam"], decay=0.5).class_count_.tolist()
+        ([2.0, 3.0], [1.0, 2.5])
         """
-        new, settings, known = self._draft(), self._settings(), getattr(self, "_state", None)
-        if known is not None:
-            self._refuse_other_reading(settings)
-        declared = self._declared(classes, known)
-        decay = validate.decay(decay)
-        part = new._learn(X, y, sample_weight, settings, reset=known is None, classes=declared)
-        return self._become(new._adopt(part if known is None else known.decayed(decay).add(part), settings))
+        with turn(self):
+            new, settings, known = self._draft(), self._settings(), getattr(self, "_state", None)
+            if known is not None:
+                self._refuse_other_reading(settings)
+            declared = self._declared(classes, known)
+            decay = validate.decay(decay)
+            part = new._learn(X, y, sample_weight, settings, reset=known is None, classes=declared)
+            return self._become(new._adopt(part if known is None else known.decayed(decay).add(part), settings))
 
     def unlearn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take documents back out of the totals: the posterior is the one that never saw them.
@@ -159,18 +186,38 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         ------
         ValueError
             A total would become negative. Nothing changes.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> toy = bayesnb.load_toy_spam()
+        >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y).unlearn(toy.texts[:1], toy.y[:1])
+        >>> tc.class_count_.tolist()
+        [2.0, 2.0]
+        >>> "qualified" in tc.vocabulary_
+        False
         """
         check_is_fitted(self, "posterior_")
-        new, settings = self._draft(), self._settings()
-        self._refuse_other_reading(settings)
-        classes = self._state.classes if self._state.closed else None
-        part = new._learn(X, y, sample_weight, settings, reset=False, classes=classes)
-        return self._become(new._adopt(self._state.remove(part), settings))
+        with turn(self):
+            new, settings = self._draft(), self._settings()
+            self._refuse_other_reading(settings)
+            classes = self._state.classes if self._state.closed else None
+            part = new._learn(X, y, sample_weight, settings, reset=False, classes=classes)
+            return self._become(new._adopt(self._state.remove(part), settings))
 
     def merge(self, other: Self) -> Self:
         """Add what another estimator of the same kind has learnt.
 
         ``a + b`` does the same in a new estimator, and ``sum([a, b, c])`` adds several.
+
+        Parameters
+        ----------
+        other : estimator
+            Fitted, of the same kind and with the same settings; it stays as it is.
+
+        Returns
+        -------
+        self
 
         Raises
         ------
@@ -179,16 +226,27 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             The other has other settings, reads documents in another way or has other columns, or a class outside
             those declared here. Nothing changes.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> monday = bayesnb.TextClassifier().fit(["free prices now", "coffee at ten"], ["spam", "ham"])
+        >>> tuesday = bayesnb.TextClassifier().fit(["free coffee", "lunch at ten"], ["spam", "ham"])
+        >>> (monday + tuesday).class_count_.tolist()
+        [2.0, 2.0]
+        >>> sorted(monday.merge(tuesday).vocabulary_)
+        ['at', 'coffee', 'free', 'lunch', 'now', 'prices', 'ten']
         """
         if type(other) is not type(self):
             raise TypeError(f"{type(self).__name__} merges with its own kind only, not with {type(other).__name__}")
         check_is_fitted(self, "posterior_")
         check_is_fitted(other, "posterior_")
-        settings = self._settings()
-        for reading in (other._reading(other._fitted), self._reading(settings)):
-            self._refuse_other_reading(settings, reading)
-        _refuse_other_settings(settings, other._settings())
-        return self._become(self._draft()._adopt(self._state.add(other._state), settings))
+        with turn(self):
+            settings = self._settings()
+            for reading in (other._reading(other._fitted), self._reading(settings)):
+                self._refuse_other_reading(settings, reading)
+            _refuse_other_settings(settings, other._settings())
+            return self._become(self._draft()._adopt(self._state.add(other._state), settings))
 
     def __add__(self, other: Self) -> Self:
         return self._draft().merge(other) if isinstance(other, PosteriorClassifier) else NotImplemented
@@ -206,6 +264,25 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         ----------
         class_prior : number, Dirichlet, sequence or mapping
             As the argument of the same name, such as ``{"ham": .99, "spam": .01}``.
+
+        Returns
+        -------
+        estimator
+            A new one; this one stays as it is.
+
+        Raises
+        ------
+        ValueError
+            The numbers are no class prior, or the estimator is not fitted.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> toy = bayesnb.load_toy_spam()
+        >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+        >>> rare = tc.with_class_prior({"ham": 0.99, "spam": 0.01})
+        >>> [float(model.predict_proba(["free discount"])[0, 1].round(3)) for model in (tc, rare)]
+        [0.9, 0.057]
         """
         check_is_fitted(self, "posterior_")
         new = self._draft()
@@ -215,28 +292,92 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
     # --- predicting -----------------------------------------------------------------------------------------
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """Log p(y = k, x), shape (N, K): class share times token sequence, no multinomial coefficient."""
+        """Log p(y = k, x): class share times token sequence, no multinomial coefficient.
+
+        Parameters
+        ----------
+        X : documents
+            As in `fit`, N of them.
+
+        Returns
+        -------
+        ndarray, shape (N, K)
+            In nats, columns in the order of `classes_`.
+
+        Raises
+        ------
+        ValueError
+            Invalid documents, or the estimator is not fitted.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> import numpy as np
+        >>> clf = bayesnb.MultinomialNB().fit([[2, 0], [0, 2]], ["ham", "spam"])
+        >>> np.exp(clf.predict_joint_log_proba([[1, 0]])).round(6).tolist()  # 1/2 x 3/4 and 1/2 x 1/4
+        [[0.375, 0.125]]
+        """
         posterior, settings, X = self._scored(X)
         return posterior.log_joint(X, settings.estimate, settings.power)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Log P(y = k | x), shape (N, K).
+        """Log P(y = k | x).
+
+        Parameters
+        ----------
+        X : documents
+            As in `fit`, N of them.
+
+        Returns
+        -------
+        ndarray, shape (N, K)
+            In nats, columns in the order of `classes_`.
 
         Raises
         ------
         ValueError
             Invalid documents, or one that is impossible under every class.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> clf = bayesnb.MultinomialNB().fit([[2, 0], [0, 2]], ["ham", "spam"])
+        >>> clf.predict_log_proba([[1, 0], [900, 0]]).round(3).tolist()  # probabilities below the smallest float too
+        [[-0.288, -1.386], [0.0, -988.751]]
         """
         posterior, settings, X = self._scored(X)
         return posterior.log_proba(X, settings.estimate, settings.power)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """P(y = k | x), shape (N, K), columns in the order of `classes_`."""
+        """P(y = k | x).
+
+        Parameters
+        ----------
+        X : documents
+            As in `fit`, N of them.
+
+        Returns
+        -------
+        ndarray, shape (N, K)
+            Columns in the order of `classes_`; rows sum to 1.
+
+        Raises
+        ------
+        ValueError
+            As `predict_log_proba`.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> clf = bayesnb.MultinomialNB().fit([[2, 0], [0, 2]], ["ham", "spam"])
+        >>> clf.predict_proba([[1, 0], [1, 3]]).round(3).tolist()
+        [[0.75, 0.25], [0.1, 0.9]]
+        """
         log_proba = self.predict_log_proba(X)
         return np.exp(log_proba, out=log_proba)
 
     def predict(self, X: Any, abstain: float | None = None) -> np.ndarray:
-        """Most probable label of each document, shape (N,); the first class where several tie.
+        """Most probable label of each document.
 
         Parameters
         ----------
@@ -245,10 +386,25 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
             Answer None, in an array of objects, unless P(that label has the largest class probability | D) is at
             least this: the probability that more data of the same kind would not change the answer.
 
+        Returns
+        -------
+        ndarray, shape (N,)
+            Labels of `classes_`, the first where several tie.
+
         Raises
         ------
         ValueError
             Invalid documents, or a level outside (0, 1).
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> toy = bayesnb.load_toy_spam()
+        >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+        >>> tc.predict(["coffee game", "free discount", "free coffee"]).tolist()
+        ['ham', 'spam', 'ham']
+        >>> tc.predict(["coffee game", "free discount", "free coffee"], abstain=0.8).tolist()
+        [None, 'spam', None]
         """
         from bayesnb import uncertainty
 
@@ -264,17 +420,38 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         return answer
 
     def predict_interval(self, X: Any, level: float = 0.95) -> np.ndarray:
-        """Credible interval of each class probability, shape (N, K, 2).
+        """Credible interval of each class probability.
 
         It is the interval of P(y = k | x, theta, phi) over the posterior of theta and phi: how far the probability
         could lie elsewhere, given how little was learnt. It is not the chance of being right, which is what
         ``estimate="predictive"`` gives. With two classes the ends are exact to 1e-6 where it matters; with more, the
         probability beyond an end is right to about 0.002. See `uncertainty.class_probability_interval`.
 
+        Parameters
+        ----------
+        X : documents
+        level : float, 0 < level < 1
+            Credible level.
+
+        Returns
+        -------
+        ndarray, shape (N, K, 2)
+            Lower and upper ends.
+
         Raises
         ------
         ValueError
             Invalid documents, or a level outside (0, 1).
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> toy = bayesnb.load_toy_spam()
+        >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+        >>> tc.predict_proba(["free discount"]).round(2).tolist()
+        [[0.1, 0.9]]
+        >>> tc.predict_interval(["free discount"], level=0.8).round(2).tolist()  # wide: five mails were learnt
+        [[[0.02, 0.54], [0.46, 0.98]]]
         """
         from bayesnb import uncertainty
 
@@ -302,6 +479,15 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         ------
         ValueError
             A document was not learnt, or the estimate does not exist without it; the row is named.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> toy = bayesnb.load_toy_spam()
+        >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+        >>> scored = tc.loo(toy.texts, toy.y)
+        >>> scored.errors, scored.log_score.round(2).tolist()
+        (0, [-0.05, -0.32, -0.42, -0.07, -0.58])
         """
         from bayesnb.selection import loo as selection_loo
 
@@ -342,10 +528,25 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         shared : float, array_like of shape (V,), Dirichlet or Beta, optional
             Prior of the one phi under "same"; the Bayes factor needs it where the classes' priors differ.
 
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by token, or by (numerator, denominator, token).
+
         Raises
         ------
         ValueError
             Unknown class or token, a level outside (0, 1), or classes to be pooled whose priors differ.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> import pandas as pd
+        >>> papers = bayesnb.load_federalist()
+        >>> clf = bayesnb.MultinomialNB().fit(pd.DataFrame(papers.X.toarray(), columns=papers.tokens), papers.y)
+        >>> table = clf.token_ratios("HAMILTON", "MADISON")
+        >>> table.loc["upon", ["count_num", "count_den", "ratio_median", "lower", "upper"]].round(1).tolist()
+        [374.0, 7.0, 13.6, 7.4, 28.7]
         """
         from bayesnb import contrast
 
@@ -365,6 +566,28 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
             For the first and against the second; by default the predicted class against the runner-up.
         level : float
             Credible level.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `uncertainty.explain` gives it; ``attrs["classes"]`` holds the two labels.
+
+        Raises
+        ------
+        ValueError
+            Not one document, an unknown class, or parameters that have no posterior.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> toy = bayesnb.load_toy_spam()
+        >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+        >>> tc.explain("free coffee").round(2)
+                       count  contribution  lower  upper
+        token
+        (class prior)    1.0         -0.41  -2.01   1.25
+        coffee           1.0          1.30  -0.73   2.98
+        free             1.0         -0.89  -2.71   1.00
         """
         from bayesnb import uncertainty
 
@@ -398,6 +621,31 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
 
         The file keeps prior and counts, so what `bayesnb.load` gives predicts bit for bit the same and can go on
         learning.
+
+        Parameters
+        ----------
+        path : path-like
+            A file that stands there is replaced in one step.
+
+        Returns
+        -------
+        str
+            Sha256 of settings, names and totals, as hexadecimal digits.
+
+        Raises
+        ------
+        ValueError
+            Part of the model has no form in a file.
+        OSError
+            The file cannot be written; an old one is whole.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> tc = bayesnb.TextClassifier().fit(["free prices now", "coffee at ten"], ["spam", "ham"])
+        >>> fingerprint = tc.save("mail.safetensors")
+        >>> len(fingerprint), bayesnb.load("mail.safetensors").predict(["free coffee prices"]).tolist()
+        (64, ['spam'])
         """
         check_is_fitted(self, "posterior_")
         return storage.save(self._model(), path)
@@ -466,7 +714,8 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
 
     def _become(self, new: Self) -> Self:
         """Take over all that a draft has learnt, in one step: other threads see the old state or the new one."""
-        self.__dict__ = new.__dict__
+        with turn(self):
+            self.__dict__ = new.__dict__
         return self
 
     def _adopt(self, state: State, settings: Settings) -> Self:

@@ -65,7 +65,20 @@ class BernoulliNB(MatrixClassifier):
         self.force_alpha = force_alpha
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """As `fit` of the other estimators; a column that is present in every row is pointed out: it tells nothing."""
+        """As `fit` of the other estimators; a column that is present in every row is pointed out: it tells nothing.
+
+        Warns
+        -----
+        UserWarning
+            A column is above `binarize` in every row.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> clf = bayesnb.BernoulliNB().fit([[3, 0], [1, 0], [0, 1]], ["ham", "ham", "spam"])
+        >>> clf.feature_count_.tolist()  # documents that hold the token, not its occurrences
+        [[2.0, 0.0], [0.0, 1.0]]
+        """
         super().fit(X, y, sample_weight)
         statistics = self.posterior_.statistics
         total = statistics.class_count.sum()

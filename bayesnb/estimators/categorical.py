@@ -133,7 +133,16 @@ class CategoricalNB(MatrixClassifier):
         return [values[:, block == j] for j in range(self.n_features_in_)]
 
     def token_ratios(self, *_: Any, **__: Any) -> NoReturn:
-        """Refuse: the ratios are of tokens of one vocabulary, and here each column has its own."""
+        """Refuse: the ratios are of tokens of one vocabulary, and here each column has its own.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> bayesnb.CategoricalNB().fit([["red"], ["blue"]], ["warm", "cold"]).token_ratios("warm", "cold")
+        Traceback (most recent call last):
+            ...
+        ValueError: CategoricalNB has no ratios of tokens; look at posterior_.phi, column by column
+        """
         raise ValueError("CategoricalNB has no ratios of tokens; look at posterior_.phi, column by column")
 
     # --- reading --------------------------------------------------------------------------------------------
@@ -171,6 +180,14 @@ class CategoricalNB(MatrixClassifier):
         ValueError
             The other has other columns, or categories of another kind in one of them, or a class outside those
             declared here.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> north = bayesnb.CategoricalNB().fit([["red"], ["blue"]], ["warm", "cold"])
+        >>> south = bayesnb.CategoricalNB().fit([["orange"]], ["warm"])
+        >>> north.merge(south).categories_[0].tolist(), north.class_count_.tolist()
+        (['blue', 'orange', 'red'], [1.0, 2.0])
         """
         if isinstance(other, CategoricalNB) and hasattr(self, "_state") and hasattr(other, "_state"):
             categories.refuse_other_kinds(categories.Known.of(self._state), categories.Known.of(other._state))
@@ -190,7 +207,17 @@ class CategoricalNB(MatrixClassifier):
 
     @classmethod
     def from_model(cls, model: storage.Model) -> Self:
-        """Return the fitted estimator that a model file holds."""
+        """Return the fitted estimator that a model file holds.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> from bayesnb import storage
+        >>> fingerprint = bayesnb.CategoricalNB().fit([["red"], ["blue"]], ["warm", "cold"]).save("colours.safetensors")
+        >>> clf = bayesnb.CategoricalNB.from_model(storage.load("colours.safetensors"))
+        >>> clf.predict([["red"]]).tolist()
+        ['warm']
+        """
         new = cls._restored(model)
         if new.min_categories is not None:  # numbers of a file are floats
             fewest = np.asarray(new.min_categories).astype(np.int64)

@@ -113,13 +113,31 @@ class GaussianNB(MatrixClassifier):
         return 0.0 if epsilon is None else float(epsilon.max(initial=0.0))
 
     def token_ratios(self, *_: Any, **__: Any) -> NoReturn:
-        """Refuse: ratios are of token probabilities, which this model has none of."""
+        """Refuse: ratios are of token probabilities, which this model has none of.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> bayesnb.GaussianNB().fit([[1.0], [2.0], [6.0], [7.0]], ["small", "small", "large", "large"]).token_ratios()
+        Traceback (most recent call last):
+            ...
+        ValueError: GaussianNB has no token probabilities to compare; look at posterior_.mu and posterior_.sigma2
+        """
         raise ValueError(
             "GaussianNB has no token probabilities to compare; look at posterior_.mu and posterior_.sigma2"
         )
 
     def with_class_prior(self, class_prior: Any) -> Self:
-        """Return a copy with other base rates and the same mu and sigma2; as in `MultinomialNB`."""
+        """Return a copy with other base rates and the same mu and sigma2; as in `MultinomialNB`.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> clf = bayesnb.GaussianNB(prior="weak")
+        >>> clf = clf.fit([[1.0], [2.0], [6.0], [7.0]], ["small", "small", "large", "large"])
+        >>> clf.with_class_prior({"large": 0.999, "small": 0.001}).class_prior_.tolist()
+        [0.999, 0.001]
+        """
         new = copy.copy(self)
         new.priors = None
         return super(GaussianNB, new).with_class_prior(class_prior)

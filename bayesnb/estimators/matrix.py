@@ -39,7 +39,25 @@ class MatrixClassifier(PosteriorClassifier):
 
     @classmethod
     def from_model(cls, model: storage.Model) -> Self:
-        """Return the fitted estimator that a model file holds."""
+        """Return the fitted estimator that a model file holds.
+
+        Parameters
+        ----------
+        model : Model
+            As `bayesnb.storage.load` gives it.
+
+        Returns
+        -------
+        estimator
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> from bayesnb import storage
+        >>> fingerprint = bayesnb.MultinomialNB().fit([[2, 0], [0, 2]], ["ham", "spam"]).save("counts.safetensors")
+        >>> bayesnb.MultinomialNB.from_model(storage.load("counts.safetensors")).predict([[1, 0]]).tolist()
+        ['ham']
+        """
         new = cls._restored(model)
         new.n_features_in_ = model.state.statistics.n_tokens
         if model.named_columns:

@@ -17,10 +17,29 @@ MODELS: dict[str, ModuleType] = {
 def find(name: str) -> ModuleType:
     """The event model of that name.
 
+    Parameters
+    ----------
+    name : {"multinomial", "bernoulli", "categorical", "gaussian"}
+
+    Returns
+    -------
+    module
+        With `Statistics`, `Prior` and `Posterior`.
+
     Raises
     ------
     ValueError
         There is none such.
+
+    Examples
+    --------
+    >>> from bayesnb import events
+    >>> events.find("bernoulli").__name__
+    'bayesnb.events.bernoulli'
+    >>> events.find("poisson")
+    Traceback (most recent call last):
+        ...
+    ValueError: event model 'poisson' is not known; ...
     """
     if name not in MODELS:
         raise ValueError(f"event model {name!r} is not known; event models are {', '.join(MODELS)}")

@@ -31,6 +31,14 @@ class Statistics(CountStatistics):
     ------
     ValueError
         Also where a token would be in more documents than its class has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesnb.events.bernoulli import Statistics
+    >>> counts = [[2, 1, 0], [1, 0, 0], [0, 1, 3]]  # of coffee, game, discount in three mails
+    >>> Statistics.from_documents(counts, np.array([0, 0, 1]), n_classes=2).feature_count.tolist()
+    [[2.0, 1.0, 0.0], [0.0, 1.0, 1.0]]
     """
 
     def _check(self) -> None:
@@ -63,6 +71,16 @@ class Prior:
         a - 1 = b - 1, for the mode alone: 1 + alpha does not hold the digits of a small alpha.
     name : str
         What it is called, where it was computed from totals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesnb
+    >>> from bayesnb.events.bernoulli import Prior
+    >>> from bayesnb.events.theta import ClassPrior
+    >>> prior = Prior(ClassPrior(known=[0.9, 0.1]), bayesnb.Beta(np.ones((2, 3)), 4))
+    >>> prior.describe(), prior.strength.tolist()
+    ('phi ~ Beta(1, 4), theta known', [5.0, 5.0])
     """
 
     theta: ClassPrior

@@ -44,6 +44,15 @@ class Prior:
         Column of each cell.
     smoothing : ndarray, shape (K, V), optional
         a - 1, for the mode alone: 1 + alpha does not hold the digits of a small alpha.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesnb.events.categorical import Prior
+    >>> from bayesnb.events.theta import ClassPrior
+    >>> prior = Prior(ClassPrior(concentration=np.ones(2)), np.full((2, 5), 2.0), block=[0, 0, 1, 1, 1])
+    >>> prior.describe(), prior.strength.tolist()
+    ('phi ~ Dirichlet(2), theta ~ Dirichlet(1)', [6.0, 6.0])
     """
 
     theta: ClassPrior
@@ -159,6 +168,7 @@ class Posterior(CountPosterior):
     """
 
     event: ClassVar[str] = "categorical"
+    _given: ClassVar[tuple[str, ...]] = ("_cells",)
 
     def __post_init__(self) -> None:
         given = self.tokens

@@ -79,6 +79,15 @@ class Statistics(CountStatistics):
     ------
     ValueError
         Also where a class would have more values in a column than it has documents.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesnb.events.categorical import Statistics
+    >>> colour_then_size = [0, 0, 1, 1, 1]
+    >>> n = Statistics([2, 1], [[2, 0, 1, 1, 0], [0, 1, 0, 0, 1]], colour_then_size, columns=["colour", "size"])
+    >>> n.n_columns, n.column_total.tolist()
+    (2, [[2.0, 2.0], [1.0, 1.0]])
     """
 
     block: np.ndarray = None  # type: ignore[assignment]

@@ -26,7 +26,7 @@ import numpy as np
 
 from bayesnb import validate
 from bayesnb.events.base import Posterior as BasePosterior
-from bayesnb.events.moments import MomentStatistics
+from bayesnb.events.moments import UNSQUARABLE, MomentStatistics
 from bayesnb.events.theta import ClassPrior
 from bayesnb.families import Point
 from bayesnb.measurements import measurements
@@ -37,7 +37,16 @@ BLOCK = 2**16  # cells scored at a time: they stay in the processor's cache
 
 
 class Statistics(MomentStatistics):
-    """Number, mean and sum of squared deviations by class and column; see `MomentStatistics`."""
+    """Number, mean and sum of squared deviations by class and column; see `MomentStatistics`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesnb.events.gaussian import Statistics
+    >>> n = Statistics.from_documents([[1.0], [2.0], [6.0], [7.0]], np.array([0, 0, 1, 1]), n_classes=2)
+    >>> n.n.tolist(), n.mean.tolist(), n.M2.tolist()
+    ([[2.0], [2.0]], [[1.5], [6.5]], [[0.5], [0.5]])
+    """
 
 
 class Estimated(Point):
@@ -67,6 +76,16 @@ class Prior:
         Of mu and sigma2.
     epsilon : ndarray, shape (K, V), optional
         There is no prior: the estimate is the maximum of the likelihood with epsilon >= 0 added to each variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesnb
+    >>> from bayesnb.events.gaussian import Prior
+    >>> from bayesnb.events.theta import ClassPrior
+    >>> normal = bayesnb.NormalInverseGamma(np.zeros((2, 1)), 0.01, 1.5, 2)
+    >>> Prior(ClassPrior(concentration=np.ones(2)), normal).describe()
+    'mu, sigma2 ~ NormalInverseGamma(0, 0.01, 1.5, 2), theta ~ Dirichlet(1)'
     """
 
     theta: ClassPrior
@@ -154,7 +173,7 @@ def added_variance(statistics: MomentStatistics, var_smoothing: Any) -> float:
     if not 0 <= share < np.inf:
         raise ValueError(f"var_smoothing must be a number >= 0, got {var_smoothing!r}")
     _, mean, variance = statistics.pooled()
-    return share * (variance.max(initial=0.0) or (mean**2).max(initial=0.0) or 1.0)
+    return share * (variance.max(initial=0.0) or _squares(mean).max(initial=0.0) or 1.0)
 
 
 def weak(statistics: MomentStatistics) -> NormalInverseGamma:
@@ -166,9 +185,16 @@ def weak(statistics: MomentStatistics) -> NormalInverseGamma:
     is 0.
     """
     _, mean, variance = statistics.pooled()
-    scale = np.where(variance > 0, variance, mean**2)
+    scale = np.where(variance > 0, variance, _squares(np.where(variance > 0, 0.0, mean)))
     beta = np.where(scale > 0, scale, 1.0) / 2
     return NormalInverseGamma(mean, np.full_like(mean, 0.01), np.full_like(mean, 1.5), beta)
+
+
+def _squares(mean: np.ndarray) -> np.ndarray:
+    large = np.flatnonzero(np.abs(mean) > 1e154)
+    if len(large):
+        raise ValueError(f"column {large[0]} has the mean {mean[large[0]]:g}: {UNSQUARABLE}")
+    return mean**2
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +213,7 @@ class Posterior(BasePosterior):
     >>> from bayesnb.families import NormalInverseGamma
     >>> prior = Prior(ClassPrior(concentration=np.ones(1)), NormalInverseGamma([[0.0]], 1, 2, 1))
     >>> t = Posterior(prior, Statistics.from_documents([[2.0]], np.array([0]), 1)).normal.predictive()
-    >>> float(t.df[0, 0]), float(t.loc[0, 0]), float(t.scale2[0, 0])
+    >>> float(t.df[0, 0]), float(t.loc[0, 0]), float(t.scale2[0, 0].round(6))
     (5.0, 1.0, 1.2)
     """
 
@@ -218,29 +244,86 @@ class Posterior(BasePosterior):
         return Estimated(self.sigma2_hat("map")) if self.prior.normal is None else self.normal.sigma2()
 
     def mu_hat(self, estimate: str = "map") -> np.ndarray:
-        """Estimated means, shape (K, V); ValueError as `sigma2_hat`."""
+        """Estimated means.
+
+        Parameters
+        ----------
+        estimate : {"map", "mean", "mle", "predictive"}
+            As in `sigma2_hat`.
+
+        Returns
+        -------
+        ndarray, shape (K, V)
+            In the units of the data.
+
+        Raises
+        ------
+        ValueError
+            As `sigma2_hat`.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> clf = bayesnb.GaussianNB(prior="weak").fit([[1.0], [2.0], [6.0], [7.0]], ["low", "low", "high", "high"])
+        >>> clf.posterior_.mu_hat("map").round(3).tolist()
+        [[6.488], [1.512]]
+        """
         return self._point(estimate)[0]
 
     def sigma2_hat(self, estimate: str = "map") -> np.ndarray:
-        """Estimated variances, shape (K, V): the joint mode with mu, the mean (also for "predictive"), or M2/n.
+        """Estimated variances: the joint mode with mu, the mean (also for "predictive"), or M2/n.
 
         Without a prior "map" is M2/n + epsilon, as in scikit-learn.
+
+        Parameters
+        ----------
+        estimate : {"map", "mean", "mle", "predictive"}
+
+        Returns
+        -------
+        ndarray, shape (K, V)
+            In the units of the data squared.
 
         Raises
         ------
         ValueError
             The estimate does not exist: nothing was measured, a variance is 0, the mean needs alpha > 1, or there is no
             prior; class and column are named.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> clf = bayesnb.GaussianNB(prior="weak").fit([[1.0], [2.0], [6.0], [7.0]], ["low", "low", "high", "high"])
+        >>> clf.posterior_.sigma2_hat("map").round(2).tolist(), clf.posterior_.sigma2_hat("mle").tolist()
+        ([[0.88], [0.88]], [[0.25], [0.25]])
         """
         return self._point(estimate)[1]
 
     def require(self, estimate: str) -> None:
-        """Raise a ValueError now, where the estimate does not exist for these data."""
+        """Raise a ValueError now, where the estimate does not exist for these data.
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> clf = bayesnb.GaussianNB(prior="weak").fit([[1.0], [1.0], [6.0], [7.0]], ["low", "low", "high", "high"])
+        >>> clf.posterior_.require("mle")
+        Traceback (most recent call last):
+            ...
+        ValueError: the variance in column 0 of class 'low' is 0, where every density is infinite; ...
+        """
         self.theta_hat(estimate)
         _ = self._predictive_table if estimate == "predictive" else self._point(estimate)
 
     def log_likelihood(self, X: Any, estimate: str = "map") -> np.ndarray:
-        """Log density of each document's cells that are not missing, given each class, shape (N, K)."""
+        """Log density of each document's cells that are not missing, given each class, shape (N, K).
+
+        Examples
+        --------
+        >>> import bayesnb
+        >>> clf = bayesnb.GaussianNB(prior="weak").fit([[1.0], [2.0], [6.0], [7.0]], ["low", "low", "high", "high"])
+        >>> clf.posterior_.log_likelihood([[2.5]], "predictive").round(2).tolist()  # classes high, low
+        [[-4.1, -1.61]]
+        """
         X = self._document(X)
         if validate.estimate(estimate) == "predictive":
             return _by_class(X, *self._predictive_table)

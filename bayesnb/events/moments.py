@@ -53,6 +53,7 @@ class MomentStatistics:
         if count.ndim != 1 or n.ndim != 2 or len(n) != len(count) or not n.shape == mean.shape == m2.shape:
             shapes = ", ".join(f"{name} {value.shape}" for name, value in parts.items())
             raise ValueError(f"{shapes} must be (K,), (K, V), (K, V) and (K, V)")
+        _refuse_unsquarable(m2)
         for name in ("class_count", "n", "M2"):
             _refuse_bad_total(name, parts[name])
         _refuse_bad_total("the size of mean", np.abs(mean))
@@ -130,6 +131,7 @@ class MomentStatistics:
         total = (empty, empty, empty)
         for k in range(self.n_classes):
             total = _merged(total, (self.n[k], self.mean[k], self.M2[k]))
+        _refuse_unsquarable(total[2])
         return total[0], total[1], _ratio(total[2], total[0])
 
     def select(self, classes: np.ndarray, tokens: np.ndarray) -> Self:
@@ -172,6 +174,15 @@ class MomentStatistics:
             raise ValueError(f"statistics do not match: {self.n.shape} and {type(other).__name__} {shape}")
 
 
+def _refuse_unsquarable(m2: np.ndarray) -> None:
+    bad = np.argwhere(~np.isfinite(m2))
+    if len(bad):
+        *k, j = (int(i) for i in bad[0])
+        where = f"column {j} of class {k[0]}" if k else f"column {j}"
+        raise ValueError(f"M2 would be {m2[*k, j]:g} in {where}: {UNSQUARABLE}")
+
+
+UNSQUARABLE = "values of 1e154 and more have squares beyond floating point; rescale the column"
 Moments = tuple[np.ndarray, np.ndarray, np.ndarray]  # number, mean, sum of squared deviations
 
 

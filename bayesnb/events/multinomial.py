@@ -33,6 +33,17 @@ class Statistics(CountStatistics):
     ------
     ValueError
         Also where a class without documents would hold tokens.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesnb.events.multinomial import Statistics
+    >>> counts = [[2, 1, 0], [1, 0, 0], [0, 1, 3]]  # of coffee, game, discount in three mails
+    >>> n = Statistics.from_documents(counts, np.array([0, 0, 1]), n_classes=2)
+    >>> n.class_count.tolist(), n.feature_count.tolist(), n.token_total.tolist()
+    ([2.0, 1.0], [[3.0, 1.0, 0.0], [0.0, 1.0, 3.0]], [4.0, 4.0])
+    >>> (n + n - n).class_count.tolist()
+    [2.0, 1.0]
     """
 
     def _check(self) -> None:
@@ -61,6 +72,15 @@ class Prior:
         a - 1, for the mode alone: 1 + alpha does not hold the digits of a small alpha.
     name : str
         What it is called, where it was computed from totals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesnb.events.multinomial import Prior
+    >>> from bayesnb.events.theta import ClassPrior
+    >>> prior = Prior(ClassPrior(concentration=np.ones(2)), np.full((2, 3), 2.0))
+    >>> prior.describe(), prior.strength.tolist()
+    ('phi ~ Dirichlet(2), theta ~ Dirichlet(1)', [6.0, 6.0])
     """
 
     theta: ClassPrior

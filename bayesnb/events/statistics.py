@@ -140,8 +140,8 @@ class CountStatistics:
     def __sub__(self, other: Self) -> Self:
         self._refuse_other_shape(other)
         n, f = _difference(self.class_count, other.class_count), _difference(self.feature_count, other.feature_count)
-        # what a class that is empty again seems to hold is the rounding of totals it had before
-        f[(n == 0)[:, None] & (f % 1 != 0) & (np.abs(f) <= 1e-9 * self.feature_count)] = 0.0
+        for k in np.flatnonzero(n == 0):  # what an empty class seems to hold is the rounding of totals it had before
+            f[k, (f[k] % 1 != 0) & (np.abs(f[k]) <= 1e-9 * self.feature_count[k])] = 0.0
         return type(self)(_kept(n), _kept(f))
 
     def _refuse_other_shape(self, other: CountStatistics) -> None:
@@ -154,15 +154,17 @@ class CountStatistics:
 
 def _difference(total: np.ndarray, part: np.ndarray) -> np.ndarray:
     """Total less part; fractional weights leave rounding where a total returns to 0, whole numbers are exact."""
+    changed = np.nonzero(part)  # of few documents that is little of a large table
+    total, part, whole = total[changed], part[changed], total.copy()
     left = total - part
     # above 0 little more than the operands' own last places: beside 1e15 half a document is one; below 0 none is
     places = 3 * np.spacing(np.maximum(np.abs(total), np.abs(part)))
     relative = 1e-12 * np.abs(total)
     noise = np.where(left > 0, np.maximum(places, np.minimum(relative, 1e-12)), relative)
-    close = np.nonzero((left != 0) & (np.abs(left) <= noise))
-    fractional = (total[close] % 1 != 0) | (part[close] % 1 != 0)
-    left[close] = np.where(fractional, 0.0, left[close])
-    return left
+    fractional = (total % 1 != 0) | (part % 1 != 0)
+    left[(left != 0) & (np.abs(left) <= noise) & fractional] = 0.0
+    whole[changed] = left
+    return whole
 
 
 def _kept(array: np.ndarray) -> np.ndarray:

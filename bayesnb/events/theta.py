@@ -35,6 +35,15 @@ class ClassPrior:
     ------
     ValueError
         Both or neither is given, or its numbers are no concentrations or no probabilities.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> import numpy as np
+    >>> from bayesnb.events.theta import ClassPrior
+    >>> prior = ClassPrior.resolve({"spam": 0.1, "ham": 0.9}, np.array(["ham", "spam"]))
+    >>> prior.known.tolist(), prior.describe()
+    ([0.9, 0.1], 'theta known')
     """
 
     concentration: np.ndarray | None = None

@@ -76,6 +76,18 @@ def plot_ratios(
     ------
     ValueError
         Unknown class or token, no token to draw, or a table without the columns of `token_ratios`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesnb
+    >>> papers = bayesnb.load_federalist()
+    >>> table = pd.DataFrame(papers.X.toarray(), columns=papers.tokens)
+    >>> clf = bayesnb.MultinomialNB().fit(table, papers.y)
+    >>> figure = bayesnb.plot_ratios(clf, "HAMILTON", "MADISON", top=5)
+    >>> figure.savefig("ratios.png")
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    ['upon', 'whilst', 'kind', 'consequently', 'although']
     """
     if not (isinstance(top, (int, np.integer)) and top > 0):
         raise ValueError(f"top must be a whole number above 0, got {top!r}")

@@ -51,6 +51,16 @@ def plot_agreement(
     ------
     ValueError
         The tree does not fit the model, or holds no such parameter.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> toy = bayesnb.load_toy_spam()
+    >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+    >>> tree = bayesnb.sample(tc, draws=500, sampler="exact")
+    >>> figure = bayesnb.plot_agreement(tree, tc, [("phi", "spam", "investors"), ("theta", "spam")])
+    >>> [axes.get_title(loc="left") for axes in figure.axes]
+    ['phi: spam, investors', 'theta: spam', '84 z scores, all comparisons']
     """
     from bayesnb.checks.agreement import check_agreement  # loads the sampler's libraries
 

@@ -34,6 +34,15 @@ def plot_map_vs_laplace(model: Any, alpha: Any = None) -> Figure:
     ------
     ValueError
         The posterior has no mode, a class holds nothing (MLE 0/0), or alpha is negative.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> toy = bayesnb.load_toy_spam()
+    >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+    >>> figure = bayesnb.plot_map_vs_laplace(tc)
+    >>> [axes.get_title(loc="left") for axes in figure.axes]
+    ['largest |MAP − Laplace|: 0', 'rare tokens move most, relative to their size']
     """
     posterior = canvas.posterior_of(model)
     s = _pseudo_count(getattr(model, "alpha", 1.0) if alpha is None else alpha)
@@ -136,6 +145,15 @@ def plot_shrinkage(model: Any) -> Figure:
     ------
     ValueError
         A class holds nothing, so that its MLE is 0/0.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> toy = bayesnb.load_toy_spam()
+    >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+    >>> figure = bayesnb.plot_shrinkage(tc)
+    >>> [axes.get_title(loc="left") for axes in figure.axes]
+    ['ham', 'spam']
     """
     posterior = canvas.posterior_of(model)
     posterior.phi_hat("mle")

@@ -42,6 +42,15 @@ def plot_parameter(model: Any, label: Any, token: Any, level: float = 0.95) -> F
     ------
     ValueError
         The class or the token is unknown, or the level is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> toy = bayesnb.load_toy_spam()
+    >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+    >>> figure = bayesnb.plot_parameter(tc, "spam", "investors")
+    >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    ['posterior', 'likelihood, scaled', 'prior']
     """
     posterior, level = canvas.posterior_of(model), validate.level(level)
     k, j = posterior.class_index(label), posterior.token_index(token)
@@ -111,6 +120,14 @@ def plot_learning_curve(
     ------
     ValueError
         Lengths differ, or a number of errors is not between 0 and `n_test`.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> errors = {"multinomial": [31, 17, 9], "bernoulli": [40, 26, 15]}
+    >>> figure = bayesnb.plot_learning_curve([50, 200, 800], errors, n_test=800)
+    >>> figure.axes[0].get_ylabel()
+    'test error rate'
     """
     level, size = validate.level(level), np.asarray(sizes, float)
     if not errors or size.ndim != 1 or not len(size) or not (size > 0).all():

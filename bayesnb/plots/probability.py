@@ -63,6 +63,17 @@ def plot_class_probabilities(
     ------
     ValueError
         Shapes that do not fit, no document, a value outside [0, 1], ends out of order, or an unknown class.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> toy = bayesnb.load_toy_spam()
+    >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+    >>> mails = ["free discount", "coffee game"]
+    >>> p, ends = tc.predict_proba(mails), tc.predict_interval(mails)
+    >>> figure = bayesnb.plot_class_probabilities(p, ends, mails, classes=tc.classes_, target="spam")
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    ['free discount', 'coffee game']
     """
     p, ends = _probabilities(probabilities), np.asarray(intervals, float)
     _refuse_bad_intervals(ends, p)
@@ -191,6 +202,15 @@ def plot_calibration(y: Any, probabilities: Any, classes: Sequence[Any] | None =
     ------
     ValueError
         Shapes that do not fit, no document, a label that is not among the classes, or bins below 1.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> papers = bayesnb.load_federalist()
+    >>> scored = bayesnb.MultinomialNB(estimate="predictive").fit(papers.X, papers.y).loo(papers.X, papers.y)
+    >>> figure = bayesnb.plot_calibration(papers.y, scored.probabilities)
+    >>> figure.axes[1].get_xlabel()
+    'probability given to the most probable class'
     """
     if not (isinstance(bins, (int, np.integer)) and bins > 0):
         raise ValueError(f"bins must be a whole number above 0, got {bins!r}")

@@ -37,6 +37,14 @@ def plot_ranks(result: Calibration) -> Figure:
     ------
     ValueError
         `result` is something else.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> result = bayesnb.calibrate("bernoulli", replications=50, sampler="exact")
+    >>> figure = bayesnb.plot_ranks(result)
+    >>> len(figure.axes)  # all quantities, and the five least uniform
+    6
     """
     if not hasattr(result, "ranks"):
         raise ValueError(f"expected the result of calibrate, got {type(result).__name__}")

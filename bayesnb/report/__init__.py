@@ -37,7 +37,25 @@ __all__ = [
 
 
 def footer(seed: int | None = None, **more: Any) -> str:
-    """Versions and seed, for the foot of a page; `more` is written as ``name: value``."""
+    """Versions and seed, for the foot of a page; `more` is written as ``name: value``.
+
+    Parameters
+    ----------
+    seed : int, optional
+    **more
+        Written on a line each, with spaces for underscores in the name.
+
+    Returns
+    -------
+    str
+        Lines; what is not installed is not named.
+
+    Examples
+    --------
+    >>> from bayesnb.report import footer
+    >>> footer(seed=0, trained_by="the mail team").splitlines()[1:]
+    ['Seed: 0', 'trained by: the mail team']
+    """
     names = ("bayesnb", "numpy", "scipy", "pymc", "nutpie", "arviz", "matplotlib")
     versions = ", ".join(f"{name} {found}" for name in names if (found := _version(name)))
     lines = [f"Python {platform.python_version()}, {versions}"]

@@ -31,6 +31,20 @@ def agreement_section(agreement: Agreement, figure: Picture | None = None, rows:
         As `plot_agreement` draws it.
     rows : int
         How many comparisons are listed, largest ``|z|`` first.
+
+    Returns
+    -------
+    Section
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> from bayesnb.report import agreement_section
+    >>> toy = bayesnb.load_toy_spam()
+    >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+    >>> tree = bayesnb.sample(tc, draws=500, sampler="exact")
+    >>> agreement_section(bayesnb.check_agreement(tree, tc)).blocks[2].facts["Agree"]
+    True
     """
     facts = {
         "Agree": agreement.passed,
@@ -80,10 +94,25 @@ def documents_section(
     rows : int
         How many documents are listed.
 
+    Returns
+    -------
+    Section
+
     Raises
     ------
     ValueError
         Shapes that do not fit.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> from bayesnb.report import documents_section
+    >>> toy = bayesnb.load_toy_spam()
+    >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+    >>> mails = ["free discount", "coffee game"]
+    >>> section = documents_section(tc.predict_proba(mails), tc.predict_interval(mails), mails, tc.classes_)
+    >>> section.title, [type(block).__name__ for block in section.blocks]
+    ('Documents', ['Text', 'Facts', 'Table'])
     """
     p, ends = np.asarray(probabilities, float), np.asarray(intervals, float)
     if p.ndim != 2 or p.shape != (len(names), len(classes)) or ends.shape != (*p.shape, 2):
@@ -133,6 +162,22 @@ def evaluation_section(evaluation: Evaluation, figure: Picture | None = None) ->
         As `evaluation.evaluate` gives it.
     figure : matplotlib Figure, optional
         As `plot_calibration` draws it.
+
+    Returns
+    -------
+    Section
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> from bayesnb.evaluation import evaluate
+    >>> from bayesnb.report import evaluation_section
+    >>> papers = bayesnb.load_federalist()
+    >>> clf = bayesnb.MultinomialNB(estimate="predictive").fit(papers.X, papers.y)
+    >>> found = evaluate(papers.y, clf.predict_log_proba(papers.X), clf.classes_)
+    >>> section = evaluation_section(found)
+    >>> section.blocks[0].facts["Documents"], section.blocks[0].facts["Errors"] == found.errors
+    (85, True)
     """
     facts = {
         "Documents": evaluation.documents,

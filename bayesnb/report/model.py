@@ -29,10 +29,23 @@ def data_section(corpus: Corpus, model: Any) -> Section:
     model : fitted estimator or posterior
         Learnt from it.
 
+    Returns
+    -------
+    Section
+
     Raises
     ------
     ValueError
         `model` is not fitted.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> from bayesnb.report import data_section
+    >>> toy = bayesnb.load_toy_spam()
+    >>> facts, table = data_section(toy, bayesnb.TextClassifier().fit(toy.texts, toy.y)).blocks
+    >>> facts.facts["Tokens in the vocabulary"], [row["documents"].item() for row in table.data]
+    (13, [2.0, 3.0])
     """
     posterior = canvas.posterior_of(model)
     statistics = posterior.statistics
@@ -64,10 +77,23 @@ def prior_section(model: Any, settings: Settings | None = None) -> Section:
     settings : Settings, optional
         How it predicts, where `model` is a posterior, which does not know.
 
+    Returns
+    -------
+    Section
+
     Raises
     ------
     ValueError
         It is not fitted.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> from bayesnb.report import prior_section
+    >>> toy = bayesnb.load_toy_spam()
+    >>> section = prior_section(bayesnb.TextClassifier().fit(toy.texts, toy.y))
+    >>> section.blocks[1].facts["Prior"]
+    'phi ~ Dirichlet(2), theta ~ Dirichlet(1)'
     """
     posterior, told = canvas.posterior_of(model), model if settings is None else settings
     facts = {"Prior": posterior.prior.describe(), "Log evidence, nats": posterior.log_evidence()}
@@ -123,10 +149,23 @@ def map_laplace_section(table: pd.DataFrame, figure: Picture | None = None, rows
     rows : int
         How many of the estimates that the prior moves most are listed.
 
+    Returns
+    -------
+    Section
+
     Raises
     ------
     ValueError
         The table lacks a column.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> from bayesnb.report import map_laplace_section
+    >>> toy = bayesnb.load_toy_spam()
+    >>> table = bayesnb.compare_estimates(bayesnb.TextClassifier().fit(toy.texts, toy.y))
+    >>> map_laplace_section(table).blocks[0].facts["Estimates compared"]
+    26
     """
     require(table, ("mle", "laplace", "map", "mean"), "compare_estimates")
     gap = (table["map"] - table["laplace"]).abs()
@@ -153,10 +192,24 @@ def ratios_section(table: pd.DataFrame, figure: Picture | None = None, rows: int
     rows : int
         How many tokens are listed, by max(log lower, -log upper).
 
+    Returns
+    -------
+    Section
+
     Raises
     ------
     ValueError
         The table lacks a column.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> from bayesnb.report import ratios_section
+    >>> toy = bayesnb.load_toy_spam()
+    >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+    >>> section = ratios_section(tc.token_ratios("spam", "ham"), bayesnb.plot_ratios(tc, "spam", "ham"), rows=5)
+    >>> section.title, [type(block).__name__ for block in section.blocks]
+    ('Token ratios', ['Text', 'Facts', 'Figure', 'Table'])
     """
     require(table, ("ratio_median", "lower", "upper", "log_lower", "log_upper", "prob_greater"), "token_ratios")
     strength = np.maximum(table["log_lower"].to_numpy(float), -table["log_upper"].to_numpy(float))

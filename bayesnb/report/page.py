@@ -36,7 +36,19 @@ class Block(Protocol):
 
 @dataclass(frozen=True)
 class Text:
-    """Paragraphs, separated by blank lines."""
+    """Paragraphs, separated by blank lines.
+
+    Parameters
+    ----------
+    text : str
+        Is escaped.
+
+    Examples
+    --------
+    >>> from bayesnb.report import Text
+    >>> Text("Ham & spam, five mails.").html()
+    '<p>Ham &amp; spam, five mails.</p>'
+    """
 
     text: str
 
@@ -47,7 +59,18 @@ class Text:
 
 @dataclass(frozen=True)
 class Facts:
-    """Summary numbers with their names, as a definition list."""
+    """Summary numbers with their names, as a definition list.
+
+    Parameters
+    ----------
+    facts : mapping from str to value
+
+    Examples
+    --------
+    >>> from bayesnb.report import Facts
+    >>> Facts({"Documents": 5, "Error rate, %": 12.3456789}).html()
+    '<dl class="facts"><div><dt>Documents</dt><dd>5</dd></div><div><dt>Error rate, %</dt><dd>12.35</dd></div></dl>'
+    """
 
     facts: Mapping[str, Any]
 
@@ -71,6 +94,13 @@ class Table:
         Significant digits of numbers that are not whole.
     limit : int, optional
         Rows written; a note says how many were left out.
+
+    Examples
+    --------
+    >>> from bayesnb.report import Table
+    >>> html = Table([{"class": "ham", "documents": 2}, {"class": "spam", "documents": 3}], "What was read.").html()
+    >>> html.count("<tr>"), "<caption>What was read.</caption>" in html
+    (3, True)
     """
 
     data: pd.DataFrame | Sequence[Mapping[str, Any]]
@@ -127,6 +157,14 @@ class Figure:
         What the picture shows, for readers who do not see it.
     caption : str, optional
         Text beneath.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> from bayesnb.report import Figure
+    >>> curve = bayesnb.plot_learning_curve([50, 200], {"multinomial": [31, 17]}, n_test=800)
+    >>> Figure(curve, alt="Errors fall from 31 to 17 of 800.").html().startswith("<figure>")
+    True
     """
 
     figure: Picture
@@ -145,7 +183,19 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with blocks beneath it."""
+    """A heading with blocks beneath it.
+
+    Parameters
+    ----------
+    title : str
+    blocks : sequence of Text, Facts, Table and Figure
+
+    Examples
+    --------
+    >>> from bayesnb.report import Facts, Section
+    >>> Section("Data", [Facts({"Documents": 5})]).title
+    'Data'
+    """
 
     title: str
     blocks: Sequence[Block]
@@ -162,6 +212,13 @@ class Page:
     sections : sequence of Section
     footer : str
         Versions and seeds; one paragraph a line.
+
+    Examples
+    --------
+    >>> from bayesnb.report import Facts, Page, Section
+    >>> page = Page("Mail", "Five toy mails.", [Section("Data", [Facts({"Documents": 5})])])
+    >>> [section.title for section in page.sections]
+    ['Data']
     """
 
     title: str
@@ -175,6 +232,26 @@ def render(page: Page) -> str:
 
     The content security policy allows the page's own style and script by their hash, images inside the page, and
     nothing else.
+
+    Parameters
+    ----------
+    page : Page
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        A figure without alt text, or a table without columns.
+
+    Examples
+    --------
+    >>> from bayesnb.report import Facts, Page, Section, render
+    >>> html = render(Page("Ham & spam", "Five toy mails.", [Section("Data", [Facts({"Documents": 5})])]))
+    >>> html.splitlines()[0], "<h1>Ham &amp; spam</h1>" in html
+    ('<!DOCTYPE html>', True)
     """
     policy = f"default-src 'none'; img-src data:; style-src {_hash(CSS)}; script-src {_hash(SCRIPT)}"
     policy += "; base-uri 'none'; form-action 'none'"
@@ -208,6 +285,15 @@ def write_report(path: str | PathLike[str], page: Page) -> None:
         The folder is missing or not writable.
     ValueError
         A figure without alt text, a table without columns, or `page` is no Page.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from bayesnb.report import Facts, Page, Section, write_report
+    >>> page = Page("Mail", "Five toy mails.", [Section("Data", [Facts({"Documents": 5})])])
+    >>> write_report("mail.html", page)
+    >>> Path("mail.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+    True
     """
     if not isinstance(page, Page):
         raise ValueError(f"write_report needs a Page, got {type(page).__name__}")

@@ -87,6 +87,18 @@ def sample(
     ValueError
         Bad arguments, an unknown or faulty model file, draws that would not fit in memory, or concentrations below
         0.2, which the sampler does not explore.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> toy = bayesnb.load_toy_spam()
+    >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+    >>> tree = bayesnb.sample(tc, draws=200, chains=2, sampler="exact")  # or by MCMC: sampler="nutpie", the default
+    >>> dict(tree["posterior"].sizes)
+    {'chain': 2, 'draw': 200, 'class': 2, 'token': 13}
+    >>> drawn = tree["posterior"]["phi"].mean(("chain", "draw")).to_numpy()
+    >>> bool(abs(drawn - tc.posterior_.phi.mean()).max() < 0.03)
+    True
     """
     posterior = whole = posterior_of(clf_or_posterior)
     if tokens is not None:

@@ -43,6 +43,7 @@ def aggregate(posterior: CountPosterior, tokens: Iterable[Any]) -> CountPosterio
     --------
     >>> from bayesnb.events.multinomial import Posterior, Prior, Statistics
     >>> from bayesnb.events.theta import ClassPrior
+    >>> from bayesnb.sampling import aggregate
     >>> import numpy as np
     >>> prior = Prior(ClassPrior(concentration=np.ones(1)), np.ones((1, 4)))
     >>> small = aggregate(Posterior(prior, Statistics([1], [[5, 0, 2, 1]]), tokens=["a", "b", "c", "d"]), ["c"])

@@ -89,6 +89,19 @@ def save(model: Model, path: str | os.PathLike[str], *, date: str | None = None)
         Part of the model has no form in a file, or its settings do not fit its totals.
     OSError
         The file cannot be written; an old one is whole.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> from bayesnb import storage
+    >>> tc = bayesnb.TextClassifier().fit(["free prices now", "coffee at ten"], ["spam", "ham"])
+    >>> fingerprint = tc.save("mail.model")
+    >>> model = storage.load("mail.model")
+    >>> model.meta["trained by"] = "the mail team"
+    >>> storage.save(model, "copy.model") == fingerprint  # meta is no part of it
+    True
+    >>> storage.inspect("copy.model")["meta"]
+    {'trained by': 'the mail team'}
     """
     from safetensors.numpy import save as serialized
 
@@ -117,6 +130,10 @@ def save(model: Model, path: str | os.PathLike[str], *, date: str | None = None)
 def load(path: str | os.PathLike[str]) -> Model:
     """Read a model file, trusting nothing in it.
 
+    Parameters
+    ----------
+    path : str or path-like
+
     Returns
     -------
     Model
@@ -128,11 +145,21 @@ def load(path: str | os.PathLike[str]) -> Model:
         The file is no model file, is damaged, inconsistent, or written by a newer version; file and field are named.
     OSError
         It cannot be opened.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> from bayesnb import storage
+    >>> tc = bayesnb.TextClassifier().fit(["free prices now", "coffee at ten"], ["spam", "ham"])
+    >>> fingerprint = tc.save("mail.model")
+    >>> model = storage.load("mail.model")
+    >>> model.kind, model.settings.event, model.state.classes.tolist()
+    ('text', 'multinomial', ['ham', 'spam'])
     """
     with _opened(path) as (file, document, tensors):
         packed = document["model"]
         with naming("tensors"):
-            arrays = tensorfile.views(file, tensors)
+            arrays = tensorfile.read_arrays(file, tensors)
         with naming("settings"):
             settings = packing.unpack_settings(packed["settings"], arrays)
         named = packed["columns"] == "names"
@@ -161,6 +188,10 @@ def load(path: str | os.PathLike[str]) -> Model:
 def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What a model file says of itself: its header alone, in time and memory that do not depend on the arrays.
 
+    Parameters
+    ----------
+    path : str or path-like
+
     Returns
     -------
     dict
@@ -172,6 +203,18 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
     ------
     ValueError, OSError
         As `load`, for what the header can tell.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> from bayesnb import storage
+    >>> tc = bayesnb.TextClassifier().fit(["free prices now", "coffee at ten"], ["spam", "ham"])
+    >>> fingerprint = tc.save("mail.model")
+    >>> header = storage.inspect("mail.model")
+    >>> header["prior_described"]
+    'phi ~ Dirichlet(2), theta ~ Dirichlet(1)'
+    >>> header["class_count"], header["tokens_seen"], header["n_tokens"]
+    ([1, 1], [3, 3], 6)
     """
     with _opened(path) as (file, document, _):
         size = os.fstat(file.fileno()).st_size

@@ -19,6 +19,7 @@ import numpy as np
 
 KEY = "bayesnb"  # one metadata key: with several the library writes them in random order
 MAX_HEADER = 2**24
+_LONGEST = 1000  # characters of a complaint
 DTYPES: dict[str, np.dtype[Any]] = {
     "U8": np.dtype("<u1"),
     "U16": np.dtype("<u2"),
@@ -75,7 +76,11 @@ def naming(what: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, OverflowError) as error:
-        raise ValueError(f"{what}: {error}") from error
+        said = str(error)
+        if len(said) <= _LONGEST:
+            raise ValueError(f"{what}: {said}") from error
+        # what it quotes is as long as whoever wrote the file liked
+        raise ValueError(f"{what}: {said[: _LONGEST // 2]} ... {said[-_LONGEST // 4 :]}") from None
 
 
 @contextmanager
@@ -121,15 +126,34 @@ def parse(text: str, field: str) -> dict[str, Any]:
             value = json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant)
         except RecursionError:
             raise ValueError("nested too deeply") from None
+        except MemoryError:  # 16 MiB of empty lists take half a gigabyte
+            raise ValueError("it takes more memory than there is") from None
         if not isinstance(value, dict):
             raise ValueError("not a JSON object")
     return value
 
 
-def views(file: BinaryIO, tensors: dict[str, Tensor]) -> dict[str, np.ndarray]:
-    """Arrays that look into the mapped file, read-only and not copied."""
-    raw = np.memmap(file, np.uint8, "r").view(np.ndarray)
-    return {name: raw[t.begin : t.end].view(DTYPES[t.dtype]).reshape(t.shape) for name, t in tensors.items()}
+def read_arrays(file: BinaryIO, tensors: dict[str, Tensor]) -> dict[str, np.ndarray]:
+    """Read the arrays into memory of our own, closed for writing.
+
+    They are not mapped: a disk that fails, or a program that writes the file over in place, would end this process.
+
+    Raises
+    ------
+    ValueError
+        The file is shorter than it was when its header was checked.
+    OSError
+        The disk fails.
+    """
+    found = {}
+    for name, tensor in tensors.items():
+        array = np.empty(tensor.shape, DTYPES[tensor.dtype])  # no more than the file holds: `Header.tensors` asked it
+        file.seek(tensor.begin)
+        if file.readinto(array.reshape(-1).view(np.uint8)) < array.nbytes:  # type: ignore[attr-defined]
+            raise ValueError(f"tensor {name!r}: it ends before its last byte; the file was cut while it was read")
+        array.setflags(write=False)
+        found[name] = array
+    return found
 
 
 def is_count(value: Any) -> bool:

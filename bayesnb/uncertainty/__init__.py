@@ -61,6 +61,14 @@ def log_odds_cumulants(posterior: Posterior, X: Any, a: int, b: int, orders: int
     (psi(alpha) - log(2 pi beta) - alpha d^2/beta - 1/kappa)/2 and the variance
     psi1(alpha)/4 + alpha d^2/(kappa beta) + 1/(2 kappa^2) + alpha d^4/(4 beta^2) - d^2/(2 beta). A known
     theta adds log theta_a - log theta_b to the mean and nothing else; the power multiplies the rest by power^m.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> from bayesnb import uncertainty
+    >>> posterior = bayesnb.MultinomialNB().fit([[2, 1, 0], [0, 1, 3]], ["ham", "spam"]).posterior_
+    >>> uncertainty.log_odds_cumulants(posterior, [[0, 0, 1]], 1, 0, orders=2).round(3).tolist()  # mean and variance
+    [[0.972, 1.933]]
     """
     if orders < 1:
         raise ValueError(f"orders must be at least 1, got {orders!r}")
@@ -106,6 +114,14 @@ def class_probability_interval(posterior: Posterior, X: Any, level: float = 0.95
     More classes: where two of them hold all of the probability, as for two. Elsewhere from a fixed lattice of
     8,191 posterior points (32,749 where the tails are below 1.2 %): the posterior probability beyond an end is right
     to 0.002 at level 0.95.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> from bayesnb import uncertainty
+    >>> posterior = bayesnb.MultinomialNB().fit([[2, 1, 0], [0, 1, 3]], ["ham", "spam"]).posterior_
+    >>> uncertainty.class_probability_interval(posterior, [[0, 0, 1]], level=0.8).round(2).tolist()
+    [[[0.06, 0.68], [0.32, 0.94]]]
     """
     validate.level(level)
     return ClassLaw(read(posterior, X, power)).interval(level)
@@ -135,5 +151,13 @@ def probability_largest(posterior: Posterior, X: Any, power: float = 1.0) -> np.
     ------
     ValueError
         X does not fit the model, or its parameters have no posterior.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> from bayesnb import uncertainty
+    >>> posterior = bayesnb.MultinomialNB().fit([[2, 1, 0], [0, 1, 3]], ["ham", "spam"]).posterior_
+    >>> uncertainty.probability_largest(posterior, [[0, 0, 1], [0, 1, 0]]).round(2).tolist()
+    [[0.24, 0.76], [0.53, 0.47]]
     """
     return ClassLaw(read(posterior, X, power)).largest()

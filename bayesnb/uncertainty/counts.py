@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +18,16 @@ from bayesnb.uncertainty.inversion import LogGammaSum
 _NONE = np.empty(0)
 
 
+_KEPT = 1 << 22  # cells of a table of all tokens that is worth keeping
+_HELD = 1 << 20  # cells of one for some tokens, which is not
+
+
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """What one cumulant of every class score is made of.
+    """What one cumulant of every class score is made of, beside the tokens that are present.
 
     Parameters
     ----------
-    token : ndarray, shape (K, V)
-        Per occurrence of a token; times count^m.
     length : ndarray, shape (K,)
         Subtracted, times (document length)^m; 0 where the length does not matter.
     constant : ndarray, shape (K,)
@@ -32,7 +36,6 @@ class Tables:
         Of log h_k; where theta is known, its logarithm in the first cumulant and 0 in the others.
     """
 
-    token: np.ndarray
     length: np.ndarray
     constant: np.ndarray
     theta: np.ndarray
@@ -40,22 +43,49 @@ class Tables:
 
 def tables(posterior: CountPosterior, order: int) -> Tables:
     """Tables of one order, formed once a posterior."""
+    return _once(posterior, ("rest", order), lambda: _tables(posterior, order))
+
+
+def _once(posterior: CountPosterior, name: tuple[str, int], compute: Callable[[], Any]) -> Any:
     cache = posterior.__dict__.setdefault("_cumulants", {})
-    if order not in cache:
-        cache[order] = _tables(posterior, order)
-    return cache[order]
+    if name not in cache:
+        cache[name] = compute()
+    return cache[name]
 
 
 def _tables(posterior: CountPosterior, m: int) -> Tables:
     h = theta_cumulant(posterior, m)
     zero = np.zeros(len(h))
     if posterior.event == "multinomial":
-        return Tables(polygamma(m, posterior.phi.concentration), polygamma(m, posterior.phi.total), zero, h)
-    if posterior.event == "categorical":
-        return Tables(_of_category(posterior, m), zero, zero, h)
-    present, absent = polygamma(m, posterior.phi.a), polygamma(m, posterior.phi.b)
-    either = polygamma(m, posterior.phi.a + posterior.phi.b)
-    return Tables(present - absent, zero, (absent - either).sum(axis=1), h)
+        return Tables(polygamma(m, posterior.phi.total), zero, h)
+    return Tables(zero, _of_absence(posterior, m) if posterior.event == "bernoulli" else zero, h)
+
+
+def _is_kept(posterior: CountPosterior) -> bool:
+    return posterior.event == "categorical" or posterior.statistics.feature_count.size <= _KEPT
+
+
+def _all_tokens(posterior: CountPosterior, m: int) -> np.ndarray:
+    """Cumulant of an occurrence of each token, times count^m, shape (K, V); formed once a posterior."""
+    compute = _of_category if posterior.event == "categorical" else _of_tokens
+    return _once(posterior, ("tokens", m), lambda: compute(posterior, m))
+
+
+def _of_tokens(posterior: CountPosterior, m: int, columns: Any = slice(None)) -> np.ndarray:
+    """Cumulant of an occurrence of some tokens, shape (K, columns)."""
+    phi = posterior.phi
+    if posterior.event == "multinomial":
+        return polygamma(m, phi.concentration[:, columns])
+    return polygamma(m, phi.a[:, columns]) - polygamma(m, phi.b[:, columns])
+
+
+def _of_absence(posterior: CountPosterior, m: int) -> np.ndarray:
+    """Cumulant of the absence of every token, shape (K,); columns with the same counts are judged once."""
+    total = np.empty(len(posterior.phi.a))
+    for k, (a, b) in enumerate(zip(posterior.phi.a, posterior.phi.b, strict=True)):
+        pair, times = np.unique(a + 1j * b, return_counts=True)
+        total[k] = times @ (polygamma(m, pair.imag) - polygamma(m, pair.real + pair.imag))
+    return total
 
 
 def _of_category(posterior: CountPosterior, m: int) -> np.ndarray:
@@ -98,10 +128,28 @@ class Counted(Documents):
                 total[:, m, k] += np.bincount(row, (raised - count) * one[column], len(total))
         return total
 
+    def _of_present(self, orders: int, of_classes: Callable[[np.ndarray, int], np.ndarray]) -> np.ndarray:
+        """Sums of what is made of the tokens' tables, (n, orders, rows); large tables are formed for some tokens only.
+
+        A thousand classes with a hundred thousand tokens would fill gigabytes, of which a document needs some rows.
+        """
+        posterior, order = self.posterior, range(1, orders + 1)
+        if _is_kept(posterior):
+            return self.sums([of_classes(_all_tokens(posterior, m), m) for m in order])
+        used = np.unique(self.X.indices)
+        pieces = np.array_split(used, 1 + len(used) * posterior.statistics.n_classes // _HELD)
+        parts = (
+            Counted(posterior, self.X[:, some], self.power).sums(
+                [of_classes(_of_tokens(posterior, m, some), m) for m in order]
+            )
+            for some in pieces
+        )
+        return reduce(np.add, parts)
+
     def score_cumulants(self, orders: int) -> np.ndarray:
         """Cumulants of every class score, shape (n, orders, K)."""
         parts = [tables(self.posterior, m) for m in range(1, orders + 1)]
-        total = self.sums([part.token for part in parts])
+        total = self._of_present(orders, lambda table, m: table)
         for m, part in enumerate(parts, start=1):
             if (part.length != 0).any():
                 taken = self.length[:, None] ** m * part.length
@@ -116,7 +164,7 @@ class Counted(Documents):
     def difference_cumulants(self, a: int, b: int, orders: int) -> np.ndarray:
         """Cumulants of s_a - s_b, shape (n, orders); the differences are taken before the product."""
         parts = [tables(self.posterior, m) for m in range(1, orders + 1)]
-        total = self.sums([signed(part.token, m, a, b)[None] for m, part in enumerate(parts, start=1)])[:, :, 0]
+        total = self._of_present(orders, lambda table, m: signed(table, m, a, b)[None])[:, :, 0]
         raised = np.ones_like(self.length)
         for m, part in enumerate(parts, start=1):
             raised = raised * self.length

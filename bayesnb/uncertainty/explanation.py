@@ -76,6 +76,17 @@ def explain(
     The multinomial predictive has no such parts. Its rows are those of phi = g / sum g with gamma variates g: x log g
     for a token, -n log sum g for the length. The contribution of a predictive is the logarithm of a mean and may lie
     outside the interval.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> from bayesnb import uncertainty
+    >>> toy = bayesnb.load_toy_spam()
+    >>> tc = bayesnb.TextClassifier().fit(toy.texts, toy.y)
+    >>> document = [[int(token in ("free", "coffee")) for token in tc.posterior_.tokens]]
+    >>> table = uncertainty.explain(tc.posterior_, document)
+    >>> [str(label) for label in table.attrs["classes"]], table.contribution.round(2).to_dict()
+    (['ham', 'spam'], {'(class prior)': -0.41, 'coffee': 1.3, 'free': -0.89})
     """
     import pandas as pd
 

@@ -31,13 +31,17 @@ def points_for(tail: float) -> int:
 
 
 @cache
-def _basis(n_points: int, dimension: int) -> tuple[np.ndarray, np.ndarray]:
-    """Shapes of the Cornish-Fisher map, (4, N), and interpolation from its Chebyshev nodes, (nodes, N)."""
-    multiplier = pow(_GENERATORS[n_points], dimension, n_points)
-    j = np.arange(n_points, dtype=np.int64)
-    z = special.ndtri((j * multiplier % n_points + 0.5) / n_points)
+def _basis(n_points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Shapes of the Cornish-Fisher map, (4, N), and interpolation from its Chebyshev nodes, (nodes, N), by size."""
+    z = special.ndtri((np.arange(n_points) + 0.5) / n_points)
     skew, kurtosis, square = shapes(z)
     return np.stack([z, skew, kurtosis, square]), _interpolation(z)
+
+
+def _order(n_points: int, dimension: int) -> np.ndarray:
+    """Rank of each lattice point among the values that every dimension takes once; not kept: classes may be many."""
+    multiplier = pow(_GENERATORS[n_points], dimension, n_points)
+    return np.arange(n_points, dtype=np.int64) * multiplier % n_points
 
 
 def _chebyshev() -> np.ndarray:
@@ -130,14 +134,15 @@ class Scores:
         # relative to the highest mean: scores of thousands of nats would lose digits
         top = self.mean[rows, self.rank[rows, 0]]
         result = np.empty((len(rows), self.n_classes, n_points))
+        shape, interpolation = _basis(n_points)
         for d in range(self.n_classes):
             k = self.rank[rows, d]
-            shape, interpolation = _basis(n_points, d)
             sd, g1, g2 = self.sd[rows, k], self.g1[rows, k], self.g2[rows, k]
-            result[:, d] = np.stack([sd, sd * g1, sd * g2, sd * g1 * g1], axis=1) @ shape
+            by_size = np.stack([sd, sd * g1, sd * g2, sd * g1 * g1], axis=1) @ shape
             for one in np.unique(k[~self.plain[rows, k]]):
                 at = np.flatnonzero((k == one) & ~self.plain[rows, k])
-                result[at, d] = nodes[int(one)][rows[at]] @ interpolation
+                by_size[at] = nodes[int(one)][rows[at]] @ interpolation
+            result[:, d] = by_size[:, _order(n_points, d)]
             result[:, d] += (self.mean[rows, k] - top)[:, None]
         return result
 
