@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from bayesnb.columns import KINDS, Column, kind_of
+from bayesnb import given
+from bayesnb.columns import KINDS, LARGEST_CODE, Column, kind_of
 from bayesnb.events.cells import CODE, DECLARED, Cell, Documents, as_cells
 from bayesnb.validate import _plain
 
@@ -54,9 +55,7 @@ class Known:
 
 def choice(unseen: Any) -> str:
     """What to do about a category that was not learnt: "skip", "error" or "reserve"; ValueError otherwise."""
-    if unseen not in ("skip", "error", "reserve"):
-        raise ValueError(f"unseen must be 'skip', 'error' or 'reserve', got {unseen!r}")
-    return unseen
+    return given.choice(unseen, ("skip", "error", "reserve"), "unseen")
 
 
 def learn(columns: list[Column], min_categories: Any, known: Known | None) -> tuple[Documents, np.ndarray]:
@@ -99,14 +98,19 @@ def least(min_categories: Any, n_columns: int) -> np.ndarray:
     """
     if min_categories is None:
         return np.zeros(n_columns, np.int64)
-    given = np.asarray(min_categories)
-    if given.dtype.kind not in "iu":
-        raise ValueError(f"'min_categories' should have integral type. Got {given.dtype} instead: {min_categories!r}")
-    if given.shape not in ((), (n_columns,)):
-        raise ValueError(f"'min_categories' should have shape ({n_columns},), one a column. Got {given.shape} instead")
-    if (given < 1).any():
-        raise ValueError(f"'min_categories' must be at least 1, got {given.min()}")
-    return np.broadcast_to(given.astype(np.int64), (n_columns,))
+    try:
+        fewest = np.asarray(min_categories)
+    except ValueError:  # rows of several lengths
+        fewest = np.empty(0)
+    if fewest.dtype.kind not in "iu" or np.ma.is_masked(min_categories):
+        what = f"{fewest.dtype} instead: {given.shown(min_categories)}"
+        raise ValueError(f"'min_categories' should have integral type. Got {what}")
+    if fewest.shape not in ((), (n_columns,)):
+        raise ValueError(f"'min_categories' should have shape ({n_columns},), one a column. Got {fewest.shape} instead")
+    if (fewest < 1).any() or (fewest > LARGEST_CODE).any():
+        wrong = fewest.min() if (fewest < 1).any() else fewest.max()
+        raise ValueError(f"'min_categories' must be at least 1 and at most {LARGEST_CODE}, got {wrong}")
+    return np.broadcast_to(fewest.astype(np.int64), (n_columns,))
 
 
 def _categories(column: Column, codes: bool | None, fewest: int) -> Iterable[tuple[Any, int]]:
@@ -165,7 +169,7 @@ def encode(columns: list[Column], known: Known, unseen: str = "skip") -> sparse.
         if unseen == "error" and new.any():
             row = int(np.argmax(new))
             raise ValueError(
-                f"category {column.values.tolist()[row]!r} of column {column.name!r} at row {row} was not learnt; "
+                f"category {given.shown(column.values[row])} of column {column.name!r} at row {row} was not learnt; "
                 "drop the row, or use unseen='skip' or 'reserve'"
             )
         at[new, j] = v + j if unseen == "reserve" else -1

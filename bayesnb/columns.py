@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bayesnb import given
+
 LARGEST_CODE = 2**24
 """Codes 0..max are all cells of the model, so that one large identifier would fill the memory."""
 KINDS = {"number": "numbers", "str": "strings", "bool": "booleans"}
@@ -97,13 +99,12 @@ def _raw_columns(X: Any) -> Iterable[tuple[np.ndarray, list[Any] | None]]:
         return [(np.asarray(s, object), _levels(s.dtype)) if _is_named(s.dtype) else (_array(s), None) for s in series]
     if hasattr(X, "get_columns"):  # polars
         return [(_of_polars(s), _levels(s.dtype)) for s in X.get_columns()]
-    # a list may mix strings and numbers, which NumPy would make strings
-    table = np.array(X, object) if isinstance(X, (list, tuple)) else np.asarray(X)
-    if table.ndim != 2:
-        raise ValueError(
-            f"Expected 2D array of categories (documents, columns), got {table.ndim}D array instead. Reshape your "
-            "data: array.reshape(1, -1) if it is one document"
-        )
+    table = given.table(X, "categories", objects=True)
+    if np.ma.is_masked(table):
+        missing = np.ma.getmaskarray(table)
+        table = np.ma.getdata(table).astype(object)
+        table[missing] = None
+    table = np.ma.getdata(table)
     return [(table[:, j], None) for j in range(table.shape[1])]
 
 
@@ -131,7 +132,10 @@ def _column(name: Any, values: np.ndarray, levels: list[Any] | None, model: str)
     if levels is not None:
         return _declared(name, values, levels)
     kind = values.dtype.kind
-    if kind in "biuf" and kind != "b":
+    if kind == "f":
+        with np.errstate(over="ignore"):  # of a wider type: infinite, which is refused
+            values = values.astype(np.float64, copy=False)  # a narrower one cannot hold the largest code
+    if kind in "iuf":
         return _codes(name, values, np.isnan(values) if kind == "f" else np.zeros(len(values), bool), model)
     if kind == "c":
         raise ValueError("Complex data not supported: categories are whole numbers, strings or booleans")
@@ -140,7 +144,7 @@ def _column(name: Any, values: np.ndarray, levels: list[Any] | None, model: str)
     found = _one_kind(name, objects, missing)
     if found == "number":
         numbers = np.zeros(len(objects))
-        numbers[~missing] = objects[~missing].astype(np.float64)
+        numbers[~missing] = [given.real(value) for value in objects[~missing]]
         return _codes(name, numbers, missing, model)
     return Column(name, found, objects, missing)
 
@@ -149,10 +153,11 @@ def _declared(name: Any, values: np.ndarray, levels: list[Any]) -> Column:
     missing = np.fromiter(map(_is_missing, values), bool, len(values))
     named = np.array([*levels, None], object)[:-1]
     kind = _one_kind(name, named, np.zeros(len(named), bool))
-    if kind == "number" and any(level != int(level) for level in levels):
-        raise ValueError(
-            f"column {name!r} has the category {levels[0]!r}: make them strings, such as with .astype(str)"
-        )
+    for level in levels if kind == "number" else ():
+        if not (given.real(level).is_integer() and abs(level) < 2**63):
+            raise ValueError(
+                f"column {name!r} has the category {level!r}: make them strings, such as with .astype(str)"
+            )
     if kind == "number":
         numbers = np.zeros(len(values), np.int64)
         numbers[~missing] = values[~missing].astype(np.int64)
@@ -171,7 +176,7 @@ def _codes(name: Any, values: np.ndarray, missing: np.ndarray, model: str) -> Co
         ),
         (
             numbers >= LARGEST_CODE,
-            "code {:.0f} at row {}, column {!r} is too large for {}, which keeps codes 0..max; make it a string",
+            "code {:.15g} at row {}, column {!r} is too large for {}, which keeps codes 0..max; make it a string",
         ),
     ):
         if wrong.any():
@@ -212,8 +217,8 @@ def _one_kind(name: Any, values: np.ndarray, missing: np.ndarray) -> str | None:
         kind = kind_of(values[row])
         if kind is None:
             raise TypeError(
-                f"row {row}, column {name!r} is {values[row]!r}: a category, as an argument must be a string or a "
-                "number; make it a string"
+                f"row {row}, column {name!r} is {given.shown(values[row])}: a category, as an argument must be a "
+                "string or a number; make it a string"
             )
         first.setdefault(kind, row)
     if len(first) > 1:

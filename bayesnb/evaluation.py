@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from bayesnb import given, validate
 from bayesnb.model import class_codes
 
 BINS = 15
@@ -99,10 +100,17 @@ def evaluate(y: np.ndarray, log_probabilities: np.ndarray, classes: np.ndarray, 
     Raises
     ------
     ValueError
-        No document, or a label that is not among the classes.
+        No document, a label that is not among the classes, or numbers that are no log probabilities of them.
     """
+    y, classes, bins = validate.labels(y), validate.labels(classes), given.whole(bins, "bins", 1)
+    log_probabilities = given.points(log_probabilities, "log_probabilities")
     if not len(y):
         raise ValueError("no labelled document to evaluate on")
+    if log_probabilities.shape != (len(y), len(classes)):
+        raise ValueError(f"log_probabilities has shape {log_probabilities.shape}, expected {(len(y), len(classes))}")
+    if log_probabilities.max() > 1e-9:  # of rounding
+        row = int(log_probabilities.max(axis=1).argmax())
+        raise ValueError(f"log_probabilities must be at most 0, got {log_probabilities[row].max():g} at row {row}")
     true = class_codes(y, classes)
     probability = np.exp(log_probabilities)
     predicted = probability.argmax(axis=1)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from bayesnb import validate
+from bayesnb import given, validate
 from bayesnb.logbeta import digamma_drop, log_dirichlet_density, trigamma_drop
 from bayesnb.normal import InverseGamma, NormalInverseGamma, StudentT
-from bayesnb.special import log_beta, log_gamma_draw, log_rising
+from bayesnb.special import beta_quantile, log_beta, log_gamma_draw, log_rising
 
 __all__ = [
     "Beta",
@@ -64,11 +64,21 @@ class Dirichlet:
     concentration : array_like, shape (..., V)
         Positive concentrations a.
 
+    Raises
+    ------
+    ValueError
+        A concentration is not a number from 1e-100 to 1e120.
+
     Notes
     -----
     Density prod_j x_j^(a_j - 1) Gamma(A) / prod_j Gamma(a_j) with A = sum_j a_j, on the simplex.
     Mean a/A; mode (a - 1)/(A - V) for a >= 1; variance m (1 - m)/(A + 1) with m the mean. A cell's margin is
     Beta(a_j, A - a_j).
+
+    References
+    ----------
+    Gelman et al., Bayesian Data Analysis, 3rd ed. 2013, appendix A. The moments of log x are derivatives of the log
+    normalizer, which is that of an exponential family in log x.
 
     Examples
     --------
@@ -215,7 +225,11 @@ class Dirichlet:
         >>> float(bayesnb.Dirichlet([2, 1]).log_density([0.25, 0.75]).round(4))  # the density is 2 x_1
         -0.6931
         """
-        inside = (np.asarray(x) >= 0).all(-1)
+        x = given.points(x, "x")
+        if x.shape[-1:] != self.concentration.shape[-1:]:
+            raise ValueError(f"x has shape {x.shape}, but a point has {self.concentration.shape[-1]} cells")
+        inside = ((x >= 0) & (x < np.inf)).all(-1)
+        x = np.where(inside[..., None], x, 0.0)
         kernel = special.xlogy(self.concentration - 1, np.maximum(x, 0)).sum(-1)
         density, good = log_dirichlet_density(self.concentration, np.maximum(x, 0))
         return np.where(inside, np.where(good, density, kernel - self.log_normalizer()), -np.inf)[()]
@@ -265,7 +279,7 @@ class Dirichlet:
         >>> x.shape, bool(np.allclose(x.sum(axis=1), 1))
         ((1000, 3), True)
         """
-        g = log_gamma_draw(rng, self.concentration, (*_shape(size), *self.concentration.shape))
+        g = log_gamma_draw(rng, self.concentration, (*given.size(size), *self.concentration.shape))
         g -= g.max(axis=-1, keepdims=True)
         x = np.exp(g)
         total = x.sum(axis=-1, keepdims=True)
@@ -281,10 +295,19 @@ class Beta:
     a, b : array_like, of shapes that broadcast
         Positive shapes.
 
+    Raises
+    ------
+    ValueError
+        A shape is not a number from 1e-100 to 1e120, or the two do not broadcast.
+
     Notes
     -----
     Density x^(a - 1) (1 - x)^(b - 1) / B(a, b) on (0, 1). Mean a/(a + b); mode (a - 1)/(a + b - 2) for a, b >= 1;
     variance a b / ((a + b)^2 (a + b + 1)).
+
+    References
+    ----------
+    As for `Dirichlet`: Beta(a, b) is the first cell of Dirichlet(a, b).
 
     Examples
     --------
@@ -391,8 +414,9 @@ class Beta:
         [0.368, 0.983]
         """
         tail = (1 - validate.level(level)) / 2
-        lower = special.betaincinv(self.a, self.b, tail)
-        return np.stack([lower, special.betainccinv(self.a, self.b, tail)], axis=-1)
+        lower, upper = (beta_quantile(self.a, self.b, tail, upper=side) for side in (False, True))
+        # at a level near 0 two ends found apart may differ by rounding
+        return np.stack([np.minimum(lower, upper), np.maximum(lower, upper)], axis=-1)
 
     def log_normalizer(self) -> np.ndarray:
         """Log of the Beta function, log B(a, b).
@@ -425,6 +449,7 @@ class Beta:
         >>> bayesnb.Beta(2, 2).log_density([0.5, 1.5]).round(4).tolist()  # the density is 6 x (1 - x)
         [0.4055, -inf]
         """
+        x = given.points(x, "x")
         inside = np.clip(x, 0, 1)
         kernel = special.xlogy(self.a - 1, inside) + special.xlog1py(self.b - 1, -inside)
         cells = np.stack([inside, 1 - inside], axis=-1)
@@ -475,7 +500,7 @@ class Beta:
         >>> bayesnb.Beta([3, 1], 1).draw(np.random.default_rng(0), (4, 100)).shape
         (4, 100, 2)
         """
-        shape = (*_shape(size), *self.a.shape)
+        shape = (*given.size(size), *self.a.shape)
         g = log_gamma_draw(rng, self.a, shape)
         g = g - np.logaddexp(g, log_gamma_draw(rng, self.b, shape))
         return g if log else np.exp(g)
@@ -501,35 +526,105 @@ class Point:
     value: np.ndarray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "value", np.asarray(self.value, float))
+        object.__setattr__(self, "value", given.floats(self.value, "value must be numbers"))
 
     def mean(self) -> np.ndarray:
-        """The value."""
+        """The value.
+
+        Examples
+        --------
+        >>> from bayesnb.families import Point
+        >>> Point([0.9, 0.1]).mean().tolist(), Point([0.9, 0.1]).mode().tolist()
+        ([0.9, 0.1], [0.9, 0.1])
+        """
         return self.value
 
     mode = mean
 
     def variance(self) -> np.ndarray:
-        """Zero."""
+        """Zero.
+
+        Examples
+        --------
+        >>> from bayesnb.families import Point
+        >>> Point([0.9, 0.1]).variance().tolist()
+        [0.0, 0.0]
+        """
         return np.zeros_like(self.value)
 
     def interval(self, level: float = 0.95) -> np.ndarray:
-        """The value twice, shape (..., 2)."""
+        """The value twice.
+
+        Parameters
+        ----------
+        level : float, 0 < level < 1
+            Has no effect.
+
+        Returns
+        -------
+        ndarray, shape (..., 2)
+
+        Raises
+        ------
+        ValueError
+            The level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> from bayesnb.families import Point
+        >>> Point([0.9, 0.1]).interval(0.95).tolist()
+        [[0.9, 0.9], [0.1, 0.1]]
+        """
         validate.level(level)
         return np.stack([self.value, self.value], axis=-1)
 
     def mean_log(self) -> np.ndarray:
-        """Log of the value."""
+        """Log of the value.
+
+        Examples
+        --------
+        >>> from bayesnb.families import Point
+        >>> Point([1.0, 0.0]).mean_log().tolist()
+        [0.0, -inf]
+        """
         with np.errstate(divide="ignore"):
             return np.log(self.value)
 
     def variance_log(self) -> np.ndarray:
-        """Zero."""
+        """Zero.
+
+        Examples
+        --------
+        >>> from bayesnb.families import Point
+        >>> Point([0.9, 0.1]).variance_log().tolist()
+        [0.0, 0.0]
+        """
         return np.zeros_like(self.value)
 
     def draw(self, rng: np.random.Generator, size: Size = (), *, log: bool = False) -> np.ndarray:
-        """Copies of the value, shape (*size, ...)."""
-        return np.broadcast_to(self.mean_log() if log else self.value, (*_shape(size), *self.value.shape)).copy()
+        """Copies of the value.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Is not used.
+        size : int or tuple of int, optional
+            How many; by default one.
+        log : bool
+            Copies of its log.
+
+        Returns
+        -------
+        ndarray, shape (*size, ...)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesnb.families import Point
+        >>> Point([0.9, 0.1]).draw(np.random.default_rng(0), 2).tolist()
+        [[0.9, 0.1], [0.9, 0.1]]
+        """
+        return np.broadcast_to(self.mean_log() if log else self.value, (*given.size(size), *self.value.shape)).copy()
 
 
 def mode_of_excess(above: np.ndarray) -> np.ndarray:
@@ -588,9 +683,3 @@ def _refuse_unbounded(above: np.ndarray) -> None:
     below = np.argwhere(above < 0)
     if below.size:
         raise NoModeError(tuple(int(i) for i in below[0]), unbounded=True)
-
-
-def _shape(size: Size) -> tuple[int, ...]:
-    if size is None:
-        return ()
-    return size if isinstance(size, tuple) else (int(size),)

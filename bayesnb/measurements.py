@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesnb.validate import _first_unreadable, _plain
+from bayesnb import given
 
 MISSING = ("error", "ignore")
 
@@ -28,20 +28,14 @@ def measurements(X: Any, name: str = "the model", columns: Any = None, *, missin
     Raises
     ------
     ValueError
-        X is sparse, not two-dimensional or not numeric, or a cell is infinite or (if it matters) missing; row and
-        column are named.
+        X is not two-dimensional or not numeric, or a cell is infinite or (if it matters) missing; row and column are
+        named.
+    TypeError
+        X is sparse, or a cell is of a type that is no number.
     """
     if hasattr(X, "toarray"):
-        raise ValueError(f"Sparse data was passed, but {name} needs a dense array: give X.toarray()")
-    X = np.asarray(X)
-    if X.ndim != 2:
-        raise ValueError(f"Expected 2D array of measurements (documents, columns), got {X.ndim}D array instead")
-    if X.dtype.kind == "c":
-        raise ValueError("Complex data not supported: measurements are real numbers")
-    try:
-        dense = X.astype(np.float64, order="C", copy=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"X must hold numbers: {error}{_first_unreadable(X)}") from None
+        raise TypeError(f"Sparse data was passed, but {name} needs a dense array: give X.toarray()")
+    dense = given.numbers(X, "measurements").astype(np.float64, order="C", copy=False)
     _refuse(dense, np.isinf(dense), "infinity", f"{name} accepts finite numbers only", columns)
     if choice(missing) == "error":
         _refuse(dense, np.isnan(dense), "NaN", "fill the cell, drop the row, or use missing='ignore'", columns)
@@ -50,14 +44,12 @@ def measurements(X: Any, name: str = "the model", columns: Any = None, *, missin
 
 def choice(missing: Any) -> str:
     """What to do with missing cells; ValueError where it is neither "error" nor "ignore"."""
-    if missing not in MISSING:
-        raise ValueError(f"missing must be one of {', '.join(MISSING)}; got {missing!r}")
-    return missing
+    return given.choice(missing, MISSING, "missing")
 
 
 def _refuse(X: np.ndarray, bad: np.ndarray, what: str, remedy: str, columns: Any) -> None:
     if not bad.any():
         return
     row, column = (int(i) for i in np.argwhere(bad)[0])
-    named = column if columns is None or column >= len(columns) else repr(_plain(columns[column]))
+    named = column if columns is None or column >= len(columns) else given.shown(columns[column])
     raise ValueError(f"Input X contains {what} at row {row}, column {named}; {remedy}")

@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property, reduce
 from itertools import chain
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
-from bayesnb import categories, events, measurements, validate, vocabulary
+from bayesnb import categories, events, given, measurements, validate, vocabulary
 from bayesnb.columns import columns_of
 from bayesnb.events import empirical
 from bayesnb.events.base import CountStatistics, Posterior
@@ -61,10 +60,17 @@ class Settings:
         categories.choice(self.unseen)
         for name in vocabulary.OPTIONS:
             object.__setattr__(self, name, getattr(vocabulary, name)(getattr(self, name)))
-        if not (isinstance(self.power, Real) and 0 < self.power <= validate.MOST):  # log p(x) times it stays finite
-            raise ValueError(f"power must be a number above 0 and at most {validate.MOST:g}, got {self.power!r}")
-        if not (self.binarize is None or (isinstance(self.binarize, Real) and np.isfinite(self.binarize))):
-            raise ValueError(f"binarize must be a finite number or None, got {self.binarize!r}")
+        for name in ("fit_prior", "binary"):
+            given.flag(getattr(self, name), name)
+        if not 0 < given.real(self.power) <= validate.MOST:  # log p(x) times it stays finite
+            what = f"at most {validate.MOST:g}, got {given.shown(self.power)}"
+            raise ValueError(f"power must be a number above 0 and {what}")
+        if not (self.binarize is None or np.isfinite(given.real(self.binarize))):
+            raise ValueError(f"binarize must be a finite number or None, got {given.shown(self.binarize)}")
+        for name in ("power", "binarize"):  # arrays cannot be multiplied by a fraction, nor compared with a huge number
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, (int, float)) and abs(value) < 2**53):
+                object.__setattr__(self, name, given.real(value))
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -181,7 +187,7 @@ class State:
         """
         unknown = [label for label in other.classes if label not in set(self.classes.tolist())]
         if unknown:
-            raise ValueError(f"cannot unlearn class {unknown[0]!r}: it was never learnt")
+            raise ValueError(f"cannot unlearn class {given.shown(unknown[0])}: it was never learnt")
         left = self._combined([other], self._subtract)
         return left._without_unheld()
 
@@ -262,7 +268,8 @@ def class_codes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     if unknown:
         row, label = unknown[0]
         raise ValueError(
-            f"The target label(s) [{label!r}] in y do not exist in the initial classes {classes.tolist()}: "
+            f"The target label(s) [{given.shown(label)}] in y do not exist in the initial classes "
+            f"{given.shown(classes.tolist())}: "
             f"row {row}; declare it in classes= or drop the row"
         )
     return np.fromiter((code[label] for label in y.tolist()), np.int64, len(y))

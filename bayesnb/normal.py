@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import special
 
-from bayesnb import validate
+from bayesnb import given, validate
 from bayesnb.logbeta import log_gamma_density
 from bayesnb.special import log_beta, log_gamma_draw, log_rising
 
@@ -22,6 +22,7 @@ __all__ = ["InverseGamma", "NormalInverseGamma", "StudentT"]
 
 Size = int | tuple[int, ...] | None
 LOG_2PI = np.log(2 * np.pi)
+_MOST = 1e120  # of what a posterior counts: priors and sums over many documents
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,15 @@ class StudentT:
         Centre.
     scale2 : array_like
         Squared scale, > 0; the variance is scale2 nu / (nu - 2).
+
+    Raises
+    ------
+    ValueError
+        A parameter is not a finite number, df or scale2 is not above 0, or the shapes do not broadcast.
+
+    References
+    ----------
+    Gelman et al., Bayesian Data Analysis, 3rd ed. 2013, appendix A.
 
     Examples
     --------
@@ -52,36 +62,133 @@ class StudentT:
         _set(self, df=_positive(self.df, "df"), loc=_location(self.loc, "loc"), scale2=_positive(self.scale2, "scale2"))
 
     def mean(self) -> np.ndarray:
-        """Mean; ValueError where df <= 1, which has none."""
+        """Mean, shape (...).
+
+        Raises
+        ------
+        ValueError
+            A df is at most 1, where there is none.
+
+        Examples
+        --------
+        >>> from bayesnb.families import StudentT
+        >>> float(StudentT(df=7, loc=1.7, scale2=0.0025).mean())
+        1.7
+        """
         _refuse_heavy(self.df, 1.0, "the mean of a Student-t needs df > 1")
         return self.loc
 
     def mode(self) -> np.ndarray:
-        """Mode, which is also the median: loc."""
+        """Mode, which is also the median: loc.
+
+        Examples
+        --------
+        >>> from bayesnb.families import StudentT
+        >>> float(StudentT(df=7, loc=1.7, scale2=0.0025).mode())
+        1.7
+        """
         return self.loc
 
     def variance(self) -> np.ndarray:
-        """Variance; ValueError where df <= 2, which has none."""
+        """Variance, scale2 df/(df - 2), shape (...).
+
+        Raises
+        ------
+        ValueError
+            A df is at most 2, where there is none.
+
+        Examples
+        --------
+        >>> from bayesnb.families import StudentT
+        >>> float(StudentT(df=7, loc=1.7, scale2=0.0025).variance().round(6))
+        0.0035
+        """
         _refuse_heavy(self.df, 2.0, "the variance of a Student-t needs df > 2")
         return self.scale2 * (self.df / (self.df - 2))
 
     def interval(self, level: float = 0.95) -> np.ndarray:
-        """Equal-tailed interval, shape (..., 2); an end beyond the largest float is infinite."""
+        """Equal-tailed interval.
+
+        Parameters
+        ----------
+        level : float, 0 < level < 1
+            Probability inside.
+
+        Returns
+        -------
+        ndarray, shape (..., 2)
+            Lower and upper ends, infinite beyond the largest float.
+
+        Raises
+        ------
+        ValueError
+            The level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> from bayesnb.families import StudentT
+        >>> StudentT(df=7, loc=1.7, scale2=0.0025).interval(0.9).round(3).tolist()
+        [1.605, 1.795]
+        """
         half = _half_width(self.df, self.scale2, (1 - validate.level(level)) / 2)
         return np.stack([self.loc - half, self.loc + half], axis=-1)
 
     def log_normalizer(self) -> np.ndarray:
-        """Log of what the kernel (1 + t^2/nu)^(-(nu + 1)/2) is divided by."""
+        """Log of what the kernel (1 + t^2/nu)^(-(nu + 1)/2) is divided by.
+
+        Examples
+        --------
+        >>> from bayesnb.families import StudentT
+        >>> float(StudentT(df=1, loc=0, scale2=1).log_normalizer().round(6))  # log pi: it is Cauchy's
+        1.14473
+        """
         return 0.5 * np.log(np.pi * self.df * self.scale2) - log_rising(self.df / 2, 0.5)
 
     def log_density(self, x: Any) -> np.ndarray:
-        """Log density at x."""
-        t = (np.asarray(x, np.float64) - self.loc) / np.sqrt(self.df * self.scale2)
-        return -(self.df + 1) / 2 * np.log1p(t * t) - self.log_normalizer()
+        """Log density.
+
+        Parameters
+        ----------
+        x : array_like
+            Where; it broadcasts with the parameters.
+
+        Returns
+        -------
+        ndarray
+            In nats.
+
+        Examples
+        --------
+        >>> from bayesnb.families import StudentT
+        >>> StudentT(df=1, loc=0, scale2=1).log_density([0.0, 1.0]).round(4).tolist()
+        [-1.1447, -1.8379]
+        """
+        with np.errstate(over="ignore"):  # a density of 0
+            t = (given.points(x, "x") - self.loc) / np.sqrt(self.df * self.scale2)
+            return -(self.df + 1) / 2 * np.log1p(t * t) - self.log_normalizer()
 
     def draw(self, rng: np.random.Generator, size: Size = ()) -> np.ndarray:
-        """Independent draws, shape (*size, ...)."""
-        return self.loc + np.sqrt(self.scale2) * rng.standard_t(self.df, (*_shape(size), *self.df.shape))
+        """Independent draws.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        size : int or tuple of int, optional
+            How many; by default one.
+
+        Returns
+        -------
+        ndarray, shape (*size, ...)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesnb.families import StudentT
+        >>> StudentT(df=7, loc=[1.7, 1.8], scale2=0.0025).draw(np.random.default_rng(0), 100).shape
+        (100, 2)
+        """
+        t = given.generator(rng).standard_t(self.df, (*given.size(size), *self.df.shape))
+        return self.loc + np.sqrt(self.scale2) * t
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +200,15 @@ class InverseGamma:
     alpha, beta : array_like, of shapes that broadcast
         Shape and scale, > 0. Mean beta/(alpha - 1), mode beta/(alpha + 1), variance
         beta^2 / ((alpha - 1)^2 (alpha - 2)).
+
+    Raises
+    ------
+    ValueError
+        A parameter is not a finite number above 0, or the shapes do not broadcast.
+
+    References
+    ----------
+    Gelman et al., Bayesian Data Analysis, 3rd ed. 2013, appendix A.
 
     Examples
     --------
@@ -109,49 +225,165 @@ class InverseGamma:
         _set(self, alpha=_positive(self.alpha, "alpha"), beta=_positive(self.beta, "beta"))
 
     def mean(self) -> np.ndarray:
-        """Mean; ValueError where alpha <= 1, which has none."""
+        """Mean, beta/(alpha - 1), shape (...).
+
+        Raises
+        ------
+        ValueError
+            An alpha is at most 1, where there is none.
+
+        Examples
+        --------
+        >>> from bayesnb.families import InverseGamma
+        >>> float(InverseGamma(alpha=3, beta=4).mean())
+        2.0
+        """
         _refuse_heavy(self.alpha, 1.0, "the mean of sigma2 needs alpha > 1")
         return self.beta / (self.alpha - 1)
 
     def mode(self) -> np.ndarray:
-        """Mode of this margin, beta/(alpha + 1)."""
+        """Mode of this margin, beta/(alpha + 1).
+
+        Examples
+        --------
+        >>> from bayesnb.families import InverseGamma
+        >>> float(InverseGamma(alpha=3, beta=4).mode())
+        1.0
+        """
         return self.beta / (self.alpha + 1)
 
     def variance(self) -> np.ndarray:
-        """Variance; ValueError where alpha <= 2, which has none."""
+        """Variance, beta^2/((alpha - 1)^2 (alpha - 2)), shape (...).
+
+        Raises
+        ------
+        ValueError
+            An alpha is at most 2, where there is none.
+
+        Examples
+        --------
+        >>> from bayesnb.families import InverseGamma
+        >>> float(InverseGamma(alpha=3, beta=4).variance())
+        4.0
+        >>> InverseGamma(alpha=2, beta=4).variance()
+        Traceback (most recent call last):
+            ...
+        ValueError: the variance of sigma2 needs alpha > 2, it is 2; use the mode or an interval
+        """
         _refuse_heavy(self.alpha, 2.0, "the variance of sigma2 needs alpha > 2")
         return (self.beta / (self.alpha - 1)) ** 2 / (self.alpha - 2)
 
     def interval(self, level: float = 0.95) -> np.ndarray:
-        """Equal-tailed interval, shape (..., 2); an end beyond the largest float is infinite."""
+        """Equal-tailed interval.
+
+        Parameters
+        ----------
+        level : float, 0 < level < 1
+            Probability inside.
+
+        Returns
+        -------
+        ndarray, shape (..., 2)
+            Lower and upper ends, infinite beyond the largest float.
+
+        Raises
+        ------
+        ValueError
+            The level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> from bayesnb.families import InverseGamma
+        >>> InverseGamma(alpha=3, beta=4).interval(0.9).round(3).tolist()
+        [0.635, 4.892]
+        """
         tail = (1 - validate.level(level)) / 2
         precision = [special.gammainccinv(self.alpha, tail), special.gammaincinv(self.alpha, tail)]
         with np.errstate(divide="ignore", over="ignore"):
             return self.beta[..., None] / np.stack(precision, axis=-1)
 
     def log_normalizer(self) -> np.ndarray:
-        """Log of what the kernel is divided by: log Gamma(alpha) - alpha log beta."""
+        """Log of what the kernel is divided by: log Gamma(alpha) - alpha log beta.
+
+        Examples
+        --------
+        >>> from bayesnb.families import InverseGamma
+        >>> float(InverseGamma(alpha=3, beta=1).log_normalizer().round(6))  # log Gamma(3) = log 2
+        0.693147
+        """
         return special.gammaln(self.alpha) - self.alpha * np.log(self.beta)
 
     def log_density(self, x: Any) -> np.ndarray:
-        """Log density at x; -inf where x <= 0."""
-        x = np.asarray(x, np.float64)
+        """Log density.
+
+        Parameters
+        ----------
+        x : array_like
+            Where; it broadcasts with the parameters.
+
+        Returns
+        -------
+        ndarray
+            In nats; -inf where x <= 0.
+
+        Examples
+        --------
+        >>> from bayesnb.families import InverseGamma
+        >>> InverseGamma(alpha=1, beta=1).log_density([1.0, -1.0]).round(4).tolist()  # the density is exp(-1/x) / x^2
+        [-1.0, -inf]
+        """
+        x = given.points(x, "x")
         inside = np.where(x > 0, x, 1.0)
         with np.errstate(over="ignore"):  # a density of 0
             density = log_gamma_density(self.alpha, self.beta / inside) - np.log(inside)
         return np.where(x > 0, density, -np.inf)[()]
 
     def mean_log(self) -> np.ndarray:
-        """E[log x] = log beta - psi(alpha)."""
+        """E[log x] = log beta - psi(alpha).
+
+        Examples
+        --------
+        >>> from bayesnb.families import InverseGamma
+        >>> float(InverseGamma(alpha=1, beta=1).mean_log().round(4))  # Euler's constant
+        0.5772
+        """
         return np.log(self.beta) - special.digamma(self.alpha)
 
     def variance_log(self) -> np.ndarray:
-        """Var[log x] = psi1(alpha)."""
+        """Var[log x] = psi1(alpha).
+
+        Examples
+        --------
+        >>> from bayesnb.families import InverseGamma
+        >>> float(InverseGamma(alpha=1, beta=1).variance_log().round(4))  # pi^2 / 6
+        1.6449
+        """
         return special.polygamma(1, self.alpha)
 
     def draw(self, rng: np.random.Generator, size: Size = (), *, log: bool = False) -> np.ndarray:
-        """Independent draws, shape (*size, ...); with `log`, of log x, which never overflows."""
-        x = np.log(self.beta) - log_gamma_draw(rng, self.alpha, (*_shape(size), *self.alpha.shape))
+        """Independent draws.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        size : int or tuple of int, optional
+            How many; by default one.
+        log : bool
+            Draw log x, which never overflows.
+
+        Returns
+        -------
+        ndarray, shape (*size, ...)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesnb.families import InverseGamma
+        >>> x = InverseGamma(alpha=3, beta=4).draw(np.random.default_rng(0), 1000)
+        >>> x.shape, bool((x > 0).all())
+        ((1000,), True)
+        """
+        x = np.log(self.beta) - log_gamma_draw(rng, self.alpha, (*given.size(size), *self.alpha.shape))
         if log:
             return x
         with np.errstate(over="ignore"):  # an alpha near 0 goes beyond the largest float
@@ -187,6 +419,10 @@ class NormalInverseGamma:
     degrees of freedom, centre m0 and squared scale beta0/(alpha0 kappa0); sigma2 is inverse gamma. A new observation is
     Student-t with the same degrees of freedom and centre, and squared scale beta0 (kappa0 + 1)/(alpha0 kappa0).
 
+    References
+    ----------
+    Gelman et al., Bayesian Data Analysis, 3rd ed. 2013, section 3.3, with nu = 2 alpha0 and nu sigma_0^2 = 2 beta0.
+
     Examples
     --------
     >>> import bayesnb
@@ -201,8 +437,9 @@ class NormalInverseGamma:
     beta0: np.ndarray
 
     def __post_init__(self) -> None:
-        positive = {name: _positive(getattr(self, name), name) for name in ("kappa0", "alpha0", "beta0")}
-        _set(self, m0=_location(self.m0, "m0"), **positive)
+        # kappa0 and alpha0 count observations
+        counts = {name: validate.concentration(getattr(self, name), name, most=_MOST) for name in ("kappa0", "alpha0")}
+        _set(self, m0=_location(self.m0, "m0"), **counts, beta0=_positive(self.beta0, "beta0"))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -292,7 +529,8 @@ class NormalInverseGamma:
         >>> bayesnb.NormalInverseGamma(1.7, 4, 3.5, 0.03).mu().interval(0.95).round(3).tolist()
         [1.591, 1.809]
         """
-        return StudentT(2 * self.alpha0, self.m0, self.beta0 / (self.alpha0 * self.kappa0))
+        with np.errstate(over="ignore"):  # an infinite scale is refused
+            return StudentT(2 * self.alpha0, self.m0, self.beta0 / (self.alpha0 * self.kappa0))
 
     def sigma2(self) -> InverseGamma:
         """Margin of sigma2.
@@ -314,10 +552,16 @@ class NormalInverseGamma:
         >>> bayesnb.NormalInverseGamma(1.7, 4, 3.5, 0.03).predictive().interval(0.95).round(3).tolist()
         [1.455, 1.945]
         """
-        return StudentT(2 * self.alpha0, self.m0, self.beta0 / self.alpha0 * ((self.kappa0 + 1) / self.kappa0))
+        with np.errstate(over="ignore"):  # an infinite scale is refused
+            return StudentT(2 * self.alpha0, self.m0, self.beta0 / self.alpha0 * ((self.kappa0 + 1) / self.kappa0))
 
     def mean(self) -> tuple[np.ndarray, np.ndarray]:
-        """Means of mu and sigma2; ValueError where alpha0 <= 1, where sigma2 has none.
+        """Means of mu and sigma2, each of shape (...).
+
+        Raises
+        ------
+        ValueError
+            An alpha0 is at most 1, where sigma2 has none.
 
         Examples
         --------
@@ -328,7 +572,7 @@ class NormalInverseGamma:
         return self.m0, self.sigma2().mean()
 
     def mode(self) -> tuple[np.ndarray, np.ndarray]:
-        """Joint mode of (mu, sigma2).
+        """Joint mode of (mu, sigma2): (m0, beta0/(alpha0 + 3/2)), each of shape (...).
 
         Examples
         --------
@@ -339,7 +583,12 @@ class NormalInverseGamma:
         return self.m0, self.beta0 / (self.alpha0 + 1.5)
 
     def variance(self) -> tuple[np.ndarray, np.ndarray]:
-        """Variances of mu and sigma2; ValueError where alpha0 <= 2, where sigma2 has none.
+        """Variances of mu and sigma2, each of shape (...).
+
+        Raises
+        ------
+        ValueError
+            An alpha0 is at most 2, where sigma2 has none.
 
         Examples
         --------
@@ -406,10 +655,10 @@ class NormalInverseGamma:
         >>> bayesnb.NormalInverseGamma(0, 1, 2, 1).log_density(0, [1.0, -1.0]).round(4).tolist()
         [-1.9189, -inf]
         """
-        variance = np.asarray(sigma2, np.float64)
+        mu, variance = given.points(mu, "mu"), given.points(sigma2, "sigma2")
         inside = np.where(variance > 0, variance, 1.0)
         with np.errstate(over="ignore"):  # a density of 0
-            energy = self.kappa0 / inside * (np.asarray(mu, np.float64) - self.m0) ** 2 / 2
+            energy = self.kappa0 / inside * (mu - self.m0) ** 2 / 2
         density = self.sigma2().log_density(inside) + (np.log(self.kappa0) - LOG_2PI - np.log(inside)) / 2 - energy
         return np.where(variance > 0, density, -np.inf)[()]
 
@@ -496,10 +745,7 @@ def _positive(value: Any, name: str) -> np.ndarray:
 
 
 def _location(value: Any, name: str) -> np.ndarray:
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers, got {value!r}") from None
+    array = given.floats(value, f"{name} must be numbers")
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
         where = f" at {tuple(int(i) for i in bad[0])}" if array.ndim else ""
@@ -512,9 +758,3 @@ def _refuse_heavy(shape: np.ndarray, above: float, why: str) -> None:
     if len(bad):
         where = f" at {tuple(int(i) for i in bad[0])}" if shape.ndim else ""
         raise ValueError(f"{why}, it is {shape[tuple(bad[0])]:g}{where}; use the mode or an interval")
-
-
-def _shape(size: Size) -> tuple[int, ...]:
-    if size is None:
-        return ()
-    return size if isinstance(size, tuple) else (int(size),)

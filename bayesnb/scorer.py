@@ -19,6 +19,7 @@ from scipy.special import logsumexp
 from bayesnb import storage
 from bayesnb.corpus.tokens import Tokenizer
 from bayesnb.events.base import Posterior, normalise
+from bayesnb.given import shown
 from bayesnb.model import Settings
 from bayesnb.onetext import OneText, is_one_text
 from bayesnb.storage import tensorfile
@@ -180,7 +181,7 @@ class Scorer:
         Parameters
         ----------
         documents : iterable of str, or array_like or scipy.sparse of shape (n, V)
-            Texts for a model of texts, counts for a model of matrices.
+            Texts for a model of texts; for one of matrices counts, measurements or categories, in the columns learnt.
 
         Returns
         -------
@@ -392,6 +393,8 @@ class Scorer:
 def _texts(documents: Iterable[str]) -> list[str]:
     if isinstance(documents, (str, bytes)):
         raise ValueError("one string was given where a list of texts is expected; write [text], or use score(text)")
+    if not isinstance(documents, Iterable):
+        raise ValueError(f"{shown(documents)} was given where a list of texts is expected")
     return documents.to_list() if hasattr(documents, "to_list") else list(documents)
 
 

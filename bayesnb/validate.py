@@ -5,12 +5,12 @@ NumPy and `kernels` only; SciPy's sparse matrices and frames are looked at when 
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from bayesnb import kernels
+from bayesnb import given, kernels
+from bayesnb.given import shown
 
 ESTIMATES = ("mle", "map", "mean", "predictive")
 LEAST, MOST = 1e-100, 1e100  # of concentrations and counts: squares and ratios of them stay finite
@@ -26,10 +26,7 @@ def concentration(
     ValueError
         A value is not a number, not finite, not above 0 or beyond those ends, or the shape does not fit.
     """
-    try:
-        a = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers above 0, got {value!r}") from None
+    a = given.floats(value, f"{name} must be numbers above 0")
     if a.size and not (distinct(a).min() >= least and distinct(a).max() <= most):
         bad = np.argwhere(~(np.isfinite(a) & (a > 0)))
         if len(bad):
@@ -60,12 +57,9 @@ def level(value: Any, name: str = "level") -> float:
     ValueError
         It is anything else.
     """
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
+    number = given.real(value)
     if not 0 < number < 1:
-        raise ValueError(f"{name} must lie strictly between 0 and 1, such as 0.95; got {value!r}")
+        raise ValueError(f"{name} must lie strictly between 0 and 1, such as 0.95; got {shown(value)}")
     return number
 
 
@@ -77,9 +71,7 @@ def estimate(value: Any) -> str:
     ValueError
         It is none of them.
     """
-    if value not in ESTIMATES:
-        raise ValueError(f"estimate must be one of {', '.join(ESTIMATES)}; got {value!r}")
-    return value
+    return given.choice(value, ESTIMATES, "estimate")
 
 
 def known_prior(value: Any, n_classes: int) -> np.ndarray:
@@ -90,10 +82,7 @@ def known_prior(value: Any, n_classes: int) -> np.ndarray:
     ValueError
         Wrong length, a negative or missing value, or a sum that is not 1.
     """
-    try:
-        p = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"class_prior must be probabilities, one a class; got {value!r}") from None
+    p = given.floats(value, "class_prior must be probabilities, one a class")
     if p.shape != (n_classes,):
         raise ValueError(
             f"Number of priors must match number of classes: class_prior has shape {p.shape}, "
@@ -128,6 +117,8 @@ def counts(X: Any, name: str = "the model", columns: Any = None, *, signed: bool
     ------
     ValueError
         X is not two-dimensional or not numeric, or holds a negative, NaN or infinite value, or one above 1e100.
+    TypeError
+        A cell is of a type that is no number.
     """
     csr = _as_csr(X)
     mark = _mark(csr)
@@ -188,7 +179,9 @@ def _as_csr(X: Any) -> Any:
     if hasattr(getattr(X, "sparse", None), "to_coo"):  # a pandas frame of sparse columns only
         X = X.sparse.to_coo()
     if not sparse.issparse(X):
-        return sparse.csr_array(_dense(X), dtype=np.float64)  # some of NumPy's types SciPy does not know
+        return sparse.csr_array(
+            given.numbers(X, "counts"), dtype=np.float64
+        )  # some of NumPy's types SciPy does not know
     return _sparse(X)
 
 
@@ -215,18 +208,6 @@ def _refuse_damaged(X: Any) -> None:
         raise ValueError(f"the sparse matrix is damaged, build it again: {error}") from None
 
 
-def _dense(X: Any) -> np.ndarray:
-    dense = np.asarray(X)
-    if dense.dtype.kind not in "biuf":
-        dense = _as_float(dense)
-    if dense.ndim != 2:
-        raise ValueError(
-            f"Expected 2D array of counts (documents, tokens), got {dense.ndim}D array instead. Reshape your "
-            "data: array.reshape(1, -1) if it is one document"
-        )
-    return dense
-
-
 def _canonical(csr: Any) -> Any:
     """The same in float64 with sorted columns and no duplicates; the array itself where it is that already."""
     if csr.dtype != np.float64:
@@ -250,24 +231,6 @@ def _mark(X: Any) -> str:
     return getattr(X, "__dict__", {}).get("_judged", "")
 
 
-def _as_float(dense: np.ndarray) -> np.ndarray:
-    if dense.dtype.kind == "c":
-        raise ValueError("Complex data not supported: counts are real numbers")
-    try:
-        return dense.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"X must hold numbers: {error}{_first_unreadable(dense)}") from None
-
-
-def _first_unreadable(dense: np.ndarray) -> str:
-    for at, cell in np.ndenumerate(dense):
-        try:
-            float(cell)
-        except (TypeError, ValueError):
-            return f" ({cell!r} at row {at[0]}" + (f", column {at[1]})" if len(at) > 1 else ")")
-    return ""
-
-
 def _refuse_bad_cell(csr, data: np.ndarray, name: str, columns: Any, *, signed: bool) -> None:
     good = np.isfinite(data) if signed else (data >= 0) & (data <= MOST)
     if good.all():
@@ -276,7 +239,7 @@ def _refuse_bad_cell(csr, data: np.ndarray, name: str, columns: Any, *, signed: 
     row = int(np.searchsorted(csr.indptr, at, side="right")) - 1
     column: Any = int(csr.indices[at])
     if columns is not None and column < len(columns):
-        column = repr(_plain(columns[column]))
+        column = shown(columns[column])
     where = f"row {row}, column {column}"
     if data[at] < 0:
         raise ValueError(
@@ -295,18 +258,20 @@ def sample_weight(value: Any, n: int) -> np.ndarray | None:
     Raises
     ------
     ValueError
-        Wrong shape, or a negative or missing weight.
+        Wrong shape, or a weight that is no number, negative, missing or above 1e100.
     """
     if value is None:
         return None
-    w = np.asarray(value, dtype=np.float64)
+    w = given.floats(value, "sample_weight must be numbers, one a document")
     if w.ndim == 0:
         w = np.full(n, float(w))
     if w.shape != (n,):
         raise ValueError(f"sample_weight.shape == {w.shape}, expected {(n,)}: one weight a document")
-    if not ((w >= 0) & np.isfinite(w)).all():
-        bad = int(np.argmin((w >= 0) & np.isfinite(w)))
-        raise ValueError(f"sample_weight must be >= 0 and finite, got {w[bad]:g} at row {bad}")
+    good = (w >= 0) & (w <= MOST)
+    if not good.all():
+        bad = int(np.argmin(good))
+        most = f"at most {MOST:g}" if MOST < w[bad] < np.inf else "finite"
+        raise ValueError(f"sample_weight must be >= 0 and {most}, got {w[bad]:g} at row {bad}")
     return w
 
 
@@ -318,10 +283,10 @@ def decay(value: Any) -> float:
     ValueError
         It is anything else.
     """
-    number = float(value) if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) else np.nan
+    number = np.nan if isinstance(value, (bool, np.bool_)) else given.real(value)
     if not 0 < number <= 1:
         raise ValueError(
-            f"decay must be a number above 0 and at most 1, such as 0.9 (1 forgets nothing); got {value!r}"
+            f"decay must be a number above 0 and at most 1, such as 0.9 (1 forgets nothing); got {shown(value)}"
         )
     return number
 
@@ -332,15 +297,26 @@ def labels(y: Any) -> np.ndarray:
     Raises
     ------
     ValueError
-        A label is missing (None, NaN, NA), or y is not one-dimensional.
+        A label is missing (None, NaN, NA, masked) or of no such type, or y is not one-dimensional.
     TypeError
         Labels of several types that do not sort together.
     """
     if hasattr(y, "to_list"):  # pandas and polars series, whose missing values are None, NaN or NA
         y = y.to_list()
-    array = np.asarray(y, dtype=object) if isinstance(y, (list, tuple)) else np.asarray(y)
+    masked = isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y)
+    try:
+        array = np.asarray(
+            y.astype(object).filled(None) if masked else y, object if isinstance(y, list | tuple) else None
+        )
+    except (TypeError, ValueError):
+        array = np.empty((0, 0))
     if array.ndim != 1:
-        raise ValueError(f"y should be a 1d array of labels, got an array of shape {array.shape} instead")
+        what = f"an array of shape {array.shape}" if array.size else shown(y)
+        raise ValueError(f"y should be a 1d array of labels, got {what} instead")
+    if array.dtype.kind == "T":  # a NumPy string that can be missing
+        array = array.astype(object)
+    if array.dtype.kind not in "biufUO":
+        raise ValueError(f"y holds {array.dtype}: labels are {_LABELS}")
     if array.dtype.kind == "O":
         _refuse_mixed(array)
         array = _narrowed(array)
@@ -352,15 +328,26 @@ def labels(y: Any) -> np.ndarray:
     return array
 
 
+_LABELS = "strings, whole numbers or booleans; make them strings, such as with str(label)"
+
+
 def _refuse_mixed(array: np.ndarray) -> None:
     for row, label in enumerate(array):
         # by type first: comparing NA gives NA, which is neither true nor false
-        if label is None or type(label).__name__ in ("NAType", "NaTType") or label != label:
-            raise ValueError(f"missing label at row {row}: it is {label!r}; drop that row or name its class")
+        missing = label is None or type(label).__name__ in ("NAType", "NaTType")
+        if missing or (isinstance(label, (float, np.floating)) and np.isnan(label)):
+            raise ValueError(f"missing label at row {row}: it is {shown(label)}; drop that row or name its class")
+    for row, label in enumerate(array):
+        if not isinstance(label, _LABEL_TYPES) or isinstance(label, np.timedelta64):
+            kind = type(label).__name__
+            raise ValueError(f"label {shown(label)} at row {row} is of type {kind}: labels are {_LABELS}")
     kinds = {_kind(label): row for row, label in reversed(list(enumerate(array)))}
     if len(kinds) > 1:
         (one, i), (two, j) = sorted(kinds.items(), key=lambda item: item[1])[:2]
         raise TypeError(f"labels of several types: row {i} is {one}, row {j} is {two}; make them all one type")
+
+
+_LABEL_TYPES = (bool, np.bool_, str, int, float, np.integer, np.floating)
 
 
 def _kind(label: Any) -> str:
@@ -377,7 +364,7 @@ def _narrowed(array: np.ndarray) -> np.ndarray:
         changed = [row for row, (old, new) in enumerate(zip(array, numbers.tolist(), strict=True)) if old != new]
         if changed or numbers.dtype.kind not in "biuf":
             row = changed[0] if changed else 0
-            raise ValueError(f"label {array[row]!r} at row {row} is too large to be held as a number; use strings")
+            raise ValueError(f"label {shown(array[row])} at row {row} is too large to be held as a number; use strings")
         return numbers
     return array
 

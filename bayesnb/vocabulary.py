@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Integral
 from typing import Any
 
 import numpy as np
+
+from bayesnb.given import is_whole, shown
 
 OPTIONS = ("ngram_range", "min_df", "max_features", "stop_words")
 
@@ -14,9 +15,11 @@ OPTIONS = ("ngram_range", "min_df", "max_features", "stop_words")
 def ngram_range(value: Any) -> tuple[int, int]:
     """Shortest and longest run of tokens that is counted; ValueError unless 1 <= shortest <= longest, whole."""
     pair = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else ()
-    if len(pair) == 2 and all(_is_whole(n) for n in pair) and 1 <= pair[0] <= pair[1]:
+    if len(pair) == 2 and all(is_whole(n) for n in pair) and 1 <= pair[0] <= pair[1]:
         return int(pair[0]), int(pair[1])
-    raise ValueError(f"ngram_range must be two whole numbers, 1 <= shortest <= longest, such as (1, 2); got {value!r}")
+    raise ValueError(
+        f"ngram_range must be two whole numbers, 1 <= shortest <= longest, such as (1, 2); got {shown(value)}"
+    )
 
 
 def stop_words(value: Any) -> tuple[str, ...]:
@@ -30,11 +33,11 @@ def stop_words(value: Any) -> tuple[str, ...]:
     if value is None:
         return ()
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise ValueError(f"stop_words must be a list of tokens, got {value!r}; no list has a name here")
+        raise ValueError(f"stop_words must be a list of tokens, got {shown(value)}; no list has a name here")
     words = list(value)
     wrong = [word for word in words if not isinstance(word, str)]
     if wrong:
-        raise ValueError(f"stop_words must be strings, got {wrong[0]!r}")
+        raise ValueError(f"stop_words must be strings, got {shown(wrong[0])}")
     return tuple(sorted(set(words)))
 
 
@@ -46,20 +49,20 @@ def min_df(value: Any) -> int | float:
     ValueError
         It is neither a whole number >= 1 nor a float in [0, 1].
     """
-    if _is_whole(value) and value >= 1:
-        return int(value)
+    if is_whole(value) and value >= 1:
+        return min(int(value), 2**53)  # more documents than there are
     if isinstance(value, (float, np.floating)) and 0 <= value <= 1:
         return float(value)
     raise ValueError(
-        f"min_df must be a whole number of documents, at least 1, or a share of them such as 0.01; got {value!r}"
+        f"min_df must be a whole number of documents, at least 1, or a share of them such as 0.01; got {shown(value)}"
     )
 
 
 def max_features(value: Any) -> int | None:
     """Most tokens that are kept; None for all. ValueError unless it is a whole number >= 1."""
-    if value is None or (_is_whole(value) and value >= 1):
+    if value is None or (is_whole(value) and value >= 1):
         return None if value is None else int(value)
-    raise ValueError(f"max_features must be a whole number of tokens, at least 1, or None; got {value!r}")
+    raise ValueError(f"max_features must be a whole number of tokens, at least 1, or None; got {shown(value)}")
 
 
 def prunes(least: int | float, most: int | None) -> bool:
@@ -101,7 +104,3 @@ def none_left(tokens: int, least: int | float, documents: float) -> str:
         f"empty vocabulary: none of {tokens} distinct tokens is in min_df={least} of {documents:g} documents; "
         "lower min_df"
     )
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))

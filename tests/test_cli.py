@@ -20,7 +20,12 @@ def strict_json(text):
     def refuse(name):
         raise ValueError(f"{name} is no JSON")
 
-    return json.loads(text, parse_constant=refuse)
+    def once(pairs):
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError(f"a key twice: {[key for key, _ in pairs]}")
+        return dict(pairs)
+
+    return json.loads(text, parse_constant=refuse, object_pairs_hook=once)
 
 
 @pytest.fixture
@@ -152,7 +157,7 @@ BAD = [
     (["score", "m.model", "mail/ham", "--on-error", "stop"], "--on-error is fail or skip, got 'stop'"),
     (["score", "m.model", "mail/ham", "--summary", "no/such"], "no/such"),
     (["score", "m.model", "-", "mail/ham"], "stands alone"),
-    (["score", "m.model", "-", "--format", "csv"], "--format lines or ndjson, not csv"),
+    (["score", "m.model", "-", "--format", "parquet"], "--format lines, ndjson, csv or tsv, not parquet"),
     (["score", "m.model", "-", "--encoding", "utf-16"], "line by line"),
     (["evaluate", "m.model", "-"], "standard input"),
     (["fit", "mail", "-o", "x", "--power", "0"], "--power"),

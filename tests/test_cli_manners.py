@@ -146,22 +146,30 @@ def large(tmp_path_factory):
         for _ in range(2**26 // len(block) + 1):
             file.write(block)
     (folder / "some.csv").write_text("label,text\n" + block * 3)
+    (folder / "more.csv").write_text("label,text\n" + block * 15)
     (folder / "few.csv").write_text("label,text\n" + "".join(lines[:500]))
     bayesnb.TextClassifier().fit([line[2:] for line in lines], [line[0] for line in lines]).save(folder / "m.model")
     return folder
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["fit", "large.csv", "-o", "l.model"], ["score", "m.model", "some.csv", "--format", "csv", "-o", "rows.csv"]],
-    ids=["fit", "score"],
+    ("arguments", "work"),
+    [
+        (["fit", "large.csv", "-o", "l.model"], "reading and counting"),
+        (["score", "m.model", "more.csv", "-o", "rows.csv"], "scoring more.csv"),
+        (["select", "some.csv"], "leaving out"),
+        (["report", "few.csv", "-o", "page.html"], "drawing the page"),
+    ],
+    ids=["fit", "score", "select", "report"],
 )
-def test_long_work_shows_how_much_is_done_and_how_much_time_is_left(large, arguments):
+def test_long_work_shows_how_much_is_done_and_how_much_time_is_left(large, arguments, work):
     shown, status = at_terminal(arguments, large)
     assert status == 0, shown
-    shares = [int(share) for share in re.findall(r"(\d+)%", shown)]
-    assert len(set(shares)) >= 2 and shares == sorted(shares)
-    assert re.search(r"\d:\d\d:\d\d left|-:--:-- left", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown))
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+    bars = re.findall(rf"{work}\S*[^%\r\n]* (\d+)% (\S+) left", plain)
+    shares = [int(share) for share, _ in bars]
+    assert len(set(shares)) >= 2 and shares == sorted(shares), plain
+    assert any(re.fullmatch(r"\d+:\d\d:\d\d", left) for share, left in bars if 0 < int(share) < 100), bars
 
 
 def test_a_pipe_gets_no_progress(large):
@@ -185,6 +193,7 @@ WRITERS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WRITERS)
 def test_ctrl_c_at_any_moment_leaves_the_old_file_or_the_new_one_and_nothing_else(name, large, tmp_path):
     arguments = WRITERS[name]

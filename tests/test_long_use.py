@@ -13,7 +13,7 @@ from scipy import sparse
 import bayesnb
 from bayesnb import storage
 from bayesnb.scorer import Scorer
-from bayesnb.uncertainty import counts
+from bayesnb.uncertainty import counts, lattice
 
 LONG = pytest.mark.long
 MEGABYTE = 2**20
@@ -196,6 +196,7 @@ def test_lattice_points_of_many_classes_are_not_kept():
     """Each dimension has the same values in another order: one table serves them all."""
     rng = np.random.default_rng(0)
     clf = bayesnb.MultinomialNB().fit(rng.poisson(1.0, (80, 30)), np.arange(80))
+    lattice._basis.cache_clear()
     tracemalloc.start()
     clf.predict_interval(rng.poisson(1.0, (1, 30)))
     gc.collect()

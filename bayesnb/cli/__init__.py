@@ -1,7 +1,7 @@
 """The command line: `bayesnb COMMAND`. Arguments in, one exit status out; the work is done elsewhere.
 
-Exit status: 0 done, 1 a check failed, 2 bad input or usage, 3 internal error, 130 interrupted. This file imports
-nothing that takes time, so that Ctrl-C is quiet from the first moment on.
+Exit status: 0 done, 1 a check failed, 2 bad input or usage, 3 internal error, 130 interrupted, 143 terminated. This
+file imports nothing that takes time, so that Ctrl-C is quiet from the first moment on.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from types import FrameType
+
+from bayesnb.cli import interrupts
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,22 +22,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return commands.main(arguments)
     except KeyboardInterrupt:
-        return 130
+        return interrupts.status() or 130
 
 
 def run() -> None:
     """Entry point of the installed command."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell's background job ignores Ctrl-C
         # an interrupt inside the start of an extension module may surface as any exception, or be printed and lost
-        signal.signal(signal.SIGINT, _leave)
+        signal.signal(signal.SIGINT, interrupts.leave)
         from bayesnb.cli import commands  # noqa: F401
 
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.exit(main())
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    os._exit(130)  # while nothing is written or open yet
+    try:
+        interrupts.install()
+        status = main()
+    except KeyboardInterrupt:
+        status = interrupts.status()
+    interrupts.finish()
+    sys.exit(status)
 
 
 def _open_streams() -> None:

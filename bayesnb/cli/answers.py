@@ -18,6 +18,22 @@ if TYPE_CHECKING:  # what takes time to import is imported where it is used: --h
 IMPOSSIBLE = "documents without class probabilities"
 
 
+def beside(number: Any, cells: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """What a row has before its answer: its input columns, and its number unless one of them is its id.
+
+    An input column with the name of a column of ours has input_ before it.
+    """
+    given = {_free(name, columns, cells): cell for name, cell in cells.items()}
+    return ({} if "id" in given else {"id": number}) | given
+
+
+def _free(name: str, columns: Sequence[str], cells: Mapping[str, Any]) -> str:
+    free = name
+    while free in columns or (free != name and free in cells):
+        free = f"input_{free}"
+    return free
+
+
 @dataclass(frozen=True)
 class Answers:
     """The answers to a batch of documents.

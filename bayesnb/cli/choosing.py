@@ -50,8 +50,8 @@ def select(
         shares = counted.settings("multinomial", {"class_prior": known}).class_prior
     output.note_skipped(counted.corpus.skipped)
     fitting.note_labels(counted)
-    with output.working("leaving out each document in turn"), inputs.naming_rows(counted.corpus):
-        found = selection.select(counted.X, counted.y, class_prior=shares)
+    with output.progress("leaving out each document in turn") as tell, inputs.naming_rows(counted.corpus):
+        found = selection.select(counted.X, counted.y, class_prior=shares, progress=tell)
     best, rows = found.candidates[0].settings, _rows(found)
     written: dict[str, Any] = {}
     if out is not None:

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from typer.exceptions import Exit, TyperException
 
-from bayesnb.cli import choosing, demo, draws, learn, output, reporting, scoring, use, verify
+from bayesnb.cli import choosing, demo, draws, interrupts, learn, output, reporting, scoring, use, verify
 from bayesnb.cli.wording import in_shell_words
 
 app = typer.Typer(
@@ -114,8 +114,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except BaseException as error:
         sys.stdout, sys.stderr = streams  # typer wraps them when a pipe is closed
-        return _status_of(error, debug)
-    return status if isinstance(status, int) else 0
+        return interrupts.status() or _status_of(error, debug)
+    return interrupts.status() or status if isinstance(status, int) else 0
 
 
 def _status_of(error: BaseException, debug: bool) -> int:

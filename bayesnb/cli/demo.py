@@ -12,9 +12,11 @@ import typer
 
 from bayesnb.cli import options, output
 from bayesnb.cli.learn import describe_fit, say_fit
+from bayesnb.cli.steps import Steps
 
 _LEVEL = 0.95
 _PAIR = ("HAMILTON", "MADISON")
+_SECONDS = (9, 1, 2, 2, 1.5)  # mails sampled, which first loads PyMC, and drawn; papers sampled and drawn; the page
 
 
 def demo(
@@ -31,10 +33,11 @@ def demo(
         raise ValueError(f"{out} is a file; name a folder for the report: --out FOLDER")
     out.mkdir(parents=True, exist_ok=True)
     with _quiet_when(json):
-        toy, toy_sections = _toy_spam(out, seed)
-        papers, paper_sections = _federalist(out, seed)
+        steps = Steps(_SECONDS)
+        toy, toy_sections = _toy_spam(out, seed, steps)
+        papers, paper_sections = _federalist(out, seed, steps)
         report = out / "report.html"
-        _write_report(report, toy_sections + paper_sections, seed)
+        _write_report(report, toy_sections + paper_sections, seed, steps)
         passed = toy["agreement"]["passed"] and papers["agreement"]["passed"]
         output.say()
         output.say(f"PyMC and the closed form {'agree' if passed else 'DISAGREE'}. Open {report} in a browser.")
@@ -43,7 +46,7 @@ def demo(
     return 0 if passed else 1
 
 
-def _toy_spam(out: Path, seed: int) -> tuple[dict[str, Any], list[Any]]:
+def _toy_spam(out: Path, seed: int, steps: Steps) -> tuple[dict[str, Any], list[Any]]:
     from bayesnb import TextClassifier, load_toy_spam
 
     corpus = load_toy_spam()
@@ -51,10 +54,10 @@ def _toy_spam(out: Path, seed: int) -> tuple[dict[str, Any], list[Any]]:
     output.say("== 1. Five toy mails: spam or ham ==")
     output.say()
     say_fit(describe_fit(clf.posterior_, clf._fitted))
-    return _same_for_both("toy_spam", clf, corpus, ("spam", "ham"), out, seed)
+    return _same_for_both("toy_spam", clf, corpus, ("spam", "ham"), out, seed, steps)
 
 
-def _federalist(out: Path, seed: int) -> tuple[dict[str, Any], list[Any]]:
+def _federalist(out: Path, seed: int, steps: Steps) -> tuple[dict[str, Any], list[Any]]:
     import numpy as np
 
     from bayesnb import load_federalist
@@ -66,7 +69,7 @@ def _federalist(out: Path, seed: int) -> tuple[dict[str, Any], list[Any]]:
     output.say()
     clf = _fit_papers(papers, np.isin(papers.y, _PAIR))
     say_fit(describe_fit(clf.posterior_, clf._fitted))
-    found, sections = _same_for_both("federalist", clf, papers, _PAIR, out, seed)
+    found, sections = _same_for_both("federalist", clf, papers, _PAIR, out, seed, steps)
     numbers = [papers.ids[i] for i in np.flatnonzero(disputed)]
     verdict, section = _disputed(clf, papers.X[disputed], numbers, out)
     return found | {"disputed": verdict}, [*sections, section]
@@ -83,7 +86,7 @@ def _fit_papers(papers: Any, known: Any) -> Any:
 
 
 def _same_for_both(
-    name: str, clf: Any, corpus: Any, pair: tuple[str, str], out: Path, seed: int
+    name: str, clf: Any, corpus: Any, pair: tuple[str, str], out: Path, seed: int, steps: Steps
 ) -> tuple[dict[str, Any], list[Any]]:
     """MAP against Laplace, PyMC against the closed form, token ratios: printed, drawn, and put into sections."""
     from bayesnb import check_agreement, compare_estimates, plots, report, sample
@@ -93,19 +96,20 @@ def _same_for_both(
     gap = float(estimates["map_minus_laplace"].abs().max())
     output.say()
     output.say(f"MAP against Laplace: {len(estimates)} estimates, largest difference {gap:.2g}")
-    with output.working("sampling the same posterior with PyMC"):
+    with steps.step("sampling the same posterior with PyMC"):
         tree = sample(clf, seed=seed)
         agreement = check_agreement(tree, clf)
     output.say(str(agreement))
     ratios = clf.token_ratios(*pair, level=_LEVEL)
     _say_ratios(ratios, pair)
-    figures = {
-        "map_vs_laplace": plots.plot_map_vs_laplace(clf),
-        "agreement": plot_agreement(tree, clf),
-        "ratios": plots.plot_ratios(ratios, top=15),
-    }
-    for kind, figure in figures.items():
-        output.write_figure(out / f"{name}_{kind}.png", figure, dpi=150)
+    with steps.step("drawing"):
+        figures = {
+            "map_vs_laplace": plots.plot_map_vs_laplace(clf),
+            "agreement": plot_agreement(tree, clf),
+            "ratios": plots.plot_ratios(ratios, top=15),
+        }
+        for kind, figure in figures.items():
+            output.write_figure(out / f"{name}_{kind}.png", figure, dpi=150)
     sections = [
         report.data_section(corpus, clf),
         report.prior_section(clf),
@@ -165,7 +169,7 @@ def _disputed(clf: Any, X: Any, numbers: list, out: Path) -> tuple[list[dict[str
     return [dict(zip(keys, row, strict=True)) for row in rows], section
 
 
-def _write_report(path: Path, sections: list[Any], seed: int) -> None:
+def _write_report(path: Path, sections: list[Any], seed: int, steps: Steps) -> None:
     from bayesnb import report
 
     lead = (
@@ -173,7 +177,9 @@ def _write_report(path: Path, sections: list[Any], seed: int) -> None:
         "35 function words. Every table says which prior it used."
     )
     page = report.Page("bayesnb: the whole job on two corpora", lead, sections, report.footer(seed=seed))
-    report.write_report(path, page)
+    with steps.step("drawing the page"):  # before writing, which Ctrl-C has to wait for
+        html = report.render(page)
+    output.write_bytes(path, html.encode())
 
 
 @contextmanager

@@ -58,7 +58,7 @@ def sample(
         posterior, model=model, form=form, tokens=only or None, X=X, y=y, draws=draws, tune=tune, chains=chains,
         seed=seed, sampler=sampler, progress=sys.stderr.isatty(),
     )  # fmt: skip
-    output.write_whole(out, lambda temporary: tree.to_netcdf(temporary))
+    output.write_bytes(out, bytes(tree.to_netcdf()))
     checked = tree.attrs["model"] == posterior.event
     agreement = check_agreement(tree, posterior) if checked else None
     summary = {"draws": str(out), "prior": posterior.prior.describe(), "seed": seed, "model": tree.attrs["model"]}

@@ -15,7 +15,7 @@ from bayesnb.cli import output
 if TYPE_CHECKING:  # what takes time to import is imported where it is used: --help needs none of it
     import numpy as np
 
-    from bayesnb.corpus.records import Corpus
+    from bayesnb.corpus.records import Corpus, TableRows
     from bayesnb.scorer import Scorer
 
 QUOTING = ("minimal", "none")
@@ -80,12 +80,19 @@ class Reading:
             by_label.setdefault(str(label), []).append(path)
         return read_corpus(by_label, **options)
 
-    def unlabelled(self, path: str) -> Corpus:
-        """Documents to score; a folder that holds only folders is read folder by folder."""
+    def unlabelled(self, path: str, rows: TableRows | None = None) -> Corpus:
+        """Documents to score; a folder that holds only folders is read folder by folder.
+
+        Parameters
+        ----------
+        path : str
+        rows : TableRows, optional
+            Where a table puts what its rows hold.
+        """
         from bayesnb.corpus.readers import read_documents
 
         nested = self.format is None and _holds_only_folders(Path(path))
-        corpus = read_documents(path, format="folders" if nested else self.format, **self._table)
+        corpus = read_documents(path, format="folders" if nested else self.format, rows=rows, **self._table)
         self._note_guessed({role: name for role, name in corpus.columns.items() if role == "text"})
         return corpus
 
@@ -113,7 +120,10 @@ def counts_for(scorer: Scorer, corpus: Corpus) -> tuple[Any, np.ndarray, np.ndar
     if model.tokens is not None and corpus.texts is None:
         raise CorpusError(f"{corpus.source} holds counts, but the model was fitted on texts")
     if model.tokens is None and corpus.X is None:
-        raise CorpusError(f"{corpus.source} holds texts, but the model was fitted on counts")
+        what = "measurements" if model.settings.event == "gaussian" else "counts"
+        raise CorpusError(
+            f"{corpus.source} holds texts, but the model was fitted on {what}: give it a table with its columns"
+        )
     with naming_rows(corpus):
         if model.tokens is not None:
             return scorer._counted(corpus.texts)

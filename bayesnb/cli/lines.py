@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,8 @@ _CHUNK = 2**16  # what a pipe holds, and a batch at most
 
 TOO_LONG, NOT_TEXT, NOT_JSON = "lines too long", "lines that are no text", "lines that are no JSON object"
 NO_DOCUMENT, BLANK = "lines without a document", "blank lines"
+BAD_ROW = "rows that are none of the table"
+FORMATS = ("lines", "ndjson", "csv", "tsv")
 
 
 class LineError(ValueError):
@@ -28,7 +30,17 @@ class LineError(ValueError):
 
 @dataclass(frozen=True)
 class Line:
-    """A document that was one line: its input columns, its counts in the model's columns, its tokens if it is text."""
+    """A document that was one line.
+
+    Attributes
+    ----------
+    fields : dict
+        Its input columns.
+    counts : dict
+        Its counts in the model's columns.
+    tokens : int or None
+        Its tokens, if it is text.
+    """
 
     fields: dict[str, Any]
     counts: dict[int, float]
@@ -76,7 +88,8 @@ class LineReader:
     scorer : Scorer
         What the documents are for.
     reading : Reading
-        Options. Lines are NDJSON where `format` or `text` says so or where the first is a JSON object, else texts.
+        Options. Lines are a table where `format` says so; NDJSON where it or `text` says so, or where the first is a
+        JSON object; else texts.
 
     Raises
     ------
@@ -89,12 +102,12 @@ class LineReader:
 
         model = scorer.model
         inputs.refuse_categories(scorer)
-        if reading.format not in (None, "lines", "ndjson"):
-            raise ValueError(f"standard input is read as --format lines or ndjson, not {reading.format}")
+        if reading.format not in (None, *FORMATS):
+            raise ValueError(f"standard input is read as --format lines, ndjson, csv or tsv, not {reading.format}")
         if "\n".encode(reading.encoding) != b"\n":
             raise ValueError(f"--encoding {reading.encoding}: standard input is read line by line; convert it to utf-8")
         if model.tokens is None and reading.format == "lines":
-            raise ValueError("the model was fitted on counts: give it NDJSON objects with its columns")
+            raise ValueError("the model was fitted on counts: give it NDJSON objects with its columns, or --format csv")
         self.encoding, self.text = reading.encoding, reading.text
         self.format = reading.format or ("ndjson" if reading.text or model.tokens is None else None)
         self._columns = {str(token): j for j, token in enumerate(model.state.tokens.tolist())}
@@ -103,6 +116,35 @@ class LineReader:
         most = 1.0 if settings.event == "bernoulli" and settings.binarize is None else validate.MOST
         self._range = (-most if settings.event == "gaussian" else 0.0, most)
         self._first = True
+        self._table = None
+        if self.format in ("csv", "tsv"):
+            from bayesnb.cli.rows import Table
+
+            self._table = Table(self, reading)
+
+    @property
+    def reads_texts(self) -> bool:
+        """Whether the model is of texts, not of counts."""
+        return self._tokenizer is not None
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the model's columns."""
+        return [*self._columns]
+
+    def number(self, line: int) -> int:
+        """The number of the document that begins in a line: of a table's row, else the line's own."""
+        return line if self._table is None else self._table.numbers[line]
+
+    def documents(self, batches: Iterable[list[tuple[int, bytes | None]]]) -> Iterable[list[tuple[int, bytes | None]]]:
+        """Lines that are documents each; of a table its rows, without its header.
+
+        Raises
+        ------
+        ValueError
+            The header cannot be read, or has no column of the texts.
+        """
+        return batches if self._table is None else self._table.rows(batches)
 
     def read(self, raw: bytes | None) -> Line | None:
         """The document of a line; None for a blank one.
@@ -114,24 +156,31 @@ class LineReader:
         """
         if raw is None:
             raise LineError(TOO_LONG, f"longer than {LONGEST:,} bytes")
-        line = self._decoded(raw)
+        line = self.decoded(raw)
         if not line.strip():
             return None
         if self.format is None:
             self.format = "ndjson" if _is_object(line) else "lines"
+            _note_header(line if self.format == "lines" else "")
         if self.format == "lines":
             return self._text_line({"text": line}, line)
-        fields = _object(line)
+        if self._table is not None:
+            return self._table.line(line)
+        return self.of_fields(_object(line))
+
+    def of_fields(self, fields: dict[str, Any]) -> Line:
+        """The document that is one of some columns, or all of them; LineError where there is none."""
         if self._tokenizer is None:
             return self._count_line(fields)
         if self.text is None:
-            self.text = _guessed(fields)
+            self.text = guessed(fields, "NDJSON")
         value = fields.get(self.text)
         if value is None or isinstance(value, (dict, list)):
             raise LineError(NO_DOCUMENT, f"no text in {self.text!r}")
         return self._text_line(fields, value if isinstance(value, str) else json.dumps(value))
 
-    def _decoded(self, raw: bytes) -> str:
+    def decoded(self, raw: bytes) -> str:
+        """The text of a line; LineError where it is none."""
         try:
             line = raw.decode(self.encoding)
         except UnicodeDecodeError as error:
@@ -204,15 +253,24 @@ def _object(line: str) -> dict[str, Any]:
     return value
 
 
-def _guessed(fields: dict[str, Any]) -> str:
-    """The text column of objects like this, by the rules for tables; remarked on."""
+def guessed(fields: Iterable[str], kind: str) -> str:
+    """The text column of objects like this, or of a table, by the rules for tables; remarked on."""
     from bayesnb.corpus.tables import LABEL_NAMES, TEXT_NAMES
 
-    named = [name for name in fields if name.strip().casefold() in TEXT_NAMES]
-    others = [name for name in fields if name.strip().casefold() not in LABEL_NAMES]
-    found = named or (others if len(fields) <= 2 else [])
+    names = [*fields]
+    named = [name for name in names if name.strip().casefold() in TEXT_NAMES]
+    others = [name for name in names if name.strip().casefold() not in LABEL_NAMES]
+    found = named or (others if len(names) <= 2 else [])
     if len(found) != 1:
-        listed = ", ".join(map(repr, [*fields][:20]))
+        listed = ", ".join(map(repr, names[:20]))
         raise ValueError(f"cannot tell which column is the text: pass --text one of {listed}, or --format lines")
-    output.note(f"reading NDJSON; guessed: text in column {found[0]!r}; if not so, give --text or --format lines")
+    output.note(f"reading {kind}; guessed: text in column {found[0]!r}; if not so, give --text or --format lines")
     return found[0]
+
+
+def _note_header(line: str) -> None:
+    from bayesnb.cli.rows import looks_like_header
+
+    format = looks_like_header(line)
+    if format is not None:
+        output.note(f"the first line, {line[:60]!r}, looks like the header of a table; if so, give --format {format}")

@@ -7,7 +7,6 @@ import io
 import json
 import math
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from numbers import Number
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesnb import atomic
+from bayesnb.cli import interrupts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -138,7 +138,8 @@ def check_targets(*paths: Path | None) -> None:
 def writing(what: str | Path) -> Iterator[None]:
     """Make an error of the system name what could not be written, and not a temporary file or nothing."""
     try:
-        yield
+        with nullcontext() if what == STDOUT else interrupts.held():
+            yield
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -155,8 +156,7 @@ def write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]])
     """Write a CSV file, whole or not at all."""
     text = io.StringIO(newline="")
     put_csv(text, columns, rows)
-    with writing(path):
-        atomic.write(path, text.getvalue().encode())
+    write_bytes(path, text.getvalue().encode())
 
 
 def put_csv(file: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -197,7 +197,7 @@ class Rows:
                 self._columns = list(given)
                 self._csv.writerow(plain([*given, *answer]))
             self._note_dropped(given)
-            self._csv.writerow([_cell(value) for value in [*map(given.get, self._columns), *answer.values()]])
+            self._csv.writerow([cell(value) for value in [*map(given.get, self._columns), *answer.values()]])
 
     def flush(self) -> None:
         """Let the rows go now."""
@@ -217,7 +217,7 @@ class Rows:
             note(f"column {name!r} is not in the first row, so that CSV has no place for it; use --json")
 
 
-def _cell(value: Any) -> Any:
+def cell(value: Any) -> Any:
     """A cell of CSV: nothing where nothing is known, JSON for lists and objects."""
     value = plain(value)
     if isinstance(value, (dict, list, bool)):
@@ -229,21 +229,18 @@ def write_figure(path: Path, figure: Figure, **options: Any) -> None:
     """Write a picture of the kind that its name ends in, whole or not at all."""
     picture = io.BytesIO()
     figure.savefig(picture, format=path.suffix[1:].lower(), **options)
-    with writing(path):
-        atomic.write(path, picture.getvalue())
+    write_bytes(path, picture.getvalue())
 
 
 def write_json(path: Path, value: Any) -> None:
     """Write one strict JSON value to a file, whole or not at all."""
-    with writing(path):
-        atomic.write(path, (json.dumps(plain(value), allow_nan=False) + "\n").encode())
+    write_bytes(path, (json.dumps(plain(value), allow_nan=False) + "\n").encode())
 
 
 def write_ndjson(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
     """Write a JSON object a line to a file, whole or not at all."""
     text = "".join(json.dumps(plain(record), allow_nan=False) + "\n" for record in records)
-    with writing(path):
-        atomic.write(path, text.encode())
+    write_bytes(path, text.encode())
 
 
 def say_drift(drift: Drift) -> None:
@@ -254,24 +251,28 @@ def say_drift(drift: Drift) -> None:
         say(f"mean log P(x) of the known tokens: {drift.log_px_per_document:z.4f} a document, {each} a token")
 
 
-def write_whole(path: Path, write: Callable[[Path], Any]) -> None:
-    """Let a library that wants a path write beside `path`, and move the file into place when that has succeeded."""
-    check_targets(path)
-    with writing(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=".bayesnb-") as folder:
-        temporary = Path(folder) / path.name
-        write(temporary)
-        temporary.replace(path)
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file, whole or not at all."""
+    with writing(path):
+        atomic.write(path, data)
 
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Show that something is going on and for how long, on stderr, where that is a terminal."""
-    with progress(what, None):
+    if not sys.stderr.isatty():
+        yield
+        return
+    from bayesnb.cli import bars
+
+    with bars.elapsing(visible(what)):
         yield
 
 
 @contextmanager
-def progress(what: str, total: float | None) -> Iterator[Callable[[float], None]]:
+def progress(
+    what: str, total: float | None = None, done: float = 0.0, spent: float = 0.0
+) -> Iterator[Callable[..., None]]:
     """Show how much of some work is done and how much time is left, on stderr, where that is a terminal.
 
     Parameters
@@ -279,23 +280,19 @@ def progress(what: str, total: float | None) -> Iterator[Callable[[float], None]
     what : str
         The work, in a word or two.
     total : number, optional
-        Size of all of it, in any unit; None where nobody knows.
+        Size of all of it, in any unit; None where it will be told.
+    done, spent : number
+        How much was done before, and how many seconds that took.
 
     Yields
     ------
     callable
-        To be told how much is done so far.
+        To be told how much is done so far and, where that was not known before, of how much.
     """
     if not sys.stderr.isatty():
-        yield lambda done: None
+        yield lambda done, of=None: None
         return
-    from rich import progress as bars
-    from rich.console import Console
+    from bayesnb.cli import bars
 
-    end: list[bars.ProgressColumn] = [bars.TimeElapsedColumn()]
-    if total is not None:
-        end = [bars.BarColumn(), bars.TaskProgressColumn(), bars.TimeRemainingColumn(), bars.TextColumn("left")]
-    words = bars.TextColumn("{task.description}", markup=False)
-    with bars.Progress(bars.SpinnerColumn(), words, *end, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(visible(what), total=total)
-        yield lambda done: bar.update(task, completed=done)
+    with bars.filling(visible(what), total, done, spent) as tell:
+        yield tell

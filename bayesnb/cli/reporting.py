@@ -80,14 +80,15 @@ def report(
     output.note_skipped(counted.corpus.skipped)
     fitting.note_labels(counted)
     tree, agreement = _draws(fitted, seed) if sample else (None, None)
-    with output.working("writing the page"), inputs.naming_rows(counted.corpus):
+    with output.progress("making the sections") as tell, inputs.naming_rows(counted.corpus):
         page = pages.whole_page(
             fitted, counted.corpus, counted.documents(fitted.settings), classes=pair, level=level, tree=tree,
-            agreement=agreement, top=top,
+            agreement=agreement, top=top, progress=tell,
             footer=pages.footer(seed if sample else None, fingerprint=fitted.fingerprint, tokens=tokens),
         )  # fmt: skip
-    with output.writing(out):
-        pages.write_report(out, page)
+    with output.progress("drawing the page") as tell:  # before writing, which Ctrl-C has to wait for
+        html = pages.render(page, tell)
+    output.write_bytes(out, html.encode())
     if model is not None:
         with output.writing(model):
             storage.save(fitted, model)

@@ -78,7 +78,8 @@ class Filter:
             for i, fault in faults.items():
                 outcomes[i] = fault
             for j, row in zip(found.answered, found.rows, strict=True):
-                outcomes[read[j]] = self._row(batch[read[j]][0], outcomes[read[j]].fields, row)
+                number = self.reader.number(batch[read[j]][0])
+                outcomes[read[j]] = self._row(number, outcomes[read[j]].fields, row)
             self.drift, self.abstained = self.drift + found.drift, self.abstained + found.abstained
         self.skipped[lines.BLANK] += sum(line is None for line in outcomes)
         return outcomes
@@ -100,22 +101,13 @@ class Filter:
     def _row(self, number: int, fields: dict[str, Any], row: tuple) -> tuple[dict[str, Any], dict[str, Any]]:
         """Input columns, and the answer, whose names are always the same."""
         answer = dict(zip(self.answering.columns, row, strict=True))
-        given = {_free(name, answer, fields): cell for name, cell in fields.items()}
-        return ({} if "id" in given else {"id": number}) | given, answer
+        return answers.beside(number, fields, self.answering.columns), answer
 
     def _leave_out(self, number: int, error: lines.LineError) -> None:
         if not self.skip:
             raise ValueError(f"standard input, line {number}: {error}")
         self.skipped[error.kind] += 1
         output.note(in_shell_words(f"left out line {number}: {error}"))
-
-
-def _free(name: str, answer: dict[str, Any], fields: dict[str, Any]) -> str:
-    """The name of an input column, with input_ before it where a column of ours has that name."""
-    free = name
-    while free in answer or (free != name and free in fields):
-        free = f"input_{free}"
-    return free
 
 
 def run(
@@ -129,7 +121,7 @@ def run(
             output.write_json(summary, {**about, "summary": filter_.summary()})
 
     try:
-        for batch in lines.batches(read):
+        for batch in filter_.reader.documents(lines.batches(read)):
             filter_.answer(batch)
             if time.monotonic() - written > every:
                 write()

@@ -177,7 +177,7 @@ def log_ratio_mean(a1: ArrayLike, b1: ArrayLike, a2: ArrayLike, b2: ArrayLike) -
     Parameters
     ----------
     a1, b1, a2, b2 : array_like
-        Shapes above 0 of the Beta laws of phi_a and phi_b; all four broadcast.
+        Shapes of the Beta laws of phi_a and phi_b, which must be above 0 (not checked here); all four broadcast.
 
     Returns
     -------
@@ -199,7 +199,7 @@ def log_ratio_sd(a1: ArrayLike, b1: ArrayLike, a2: ArrayLike, b2: ArrayLike) -> 
     Parameters
     ----------
     a1, b1, a2, b2 : array_like
-        Shapes above 0 of the Beta laws of phi_a and phi_b; all four broadcast.
+        Shapes of the Beta laws of phi_a and phi_b, which must be above 0 (not checked here); all four broadcast.
 
     Returns
     -------

@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayesnb.logbeta import log_peak
-from bayesnb.special import log_beta
+from bayesnb.special import beta_share, log_beta
 
 Array = np.ndarray
 
@@ -84,12 +84,12 @@ def _beta_cdf(a: Array, b: Array, log_x: Array, rest: Array) -> Array:
     """I_x(a, b) from log x and 1 - x, both exact: x may underflow (tiny a), or 1 - x be below rounding (tiny b)."""
     a, b = np.broadcast_arrays(a, b, log_x)[:2]
     x = np.exp(log_x)
-    out = special.betainc(a, b, x)
+    out = beta_share(a, b, x)
     near = rest < 1e-3
     if near.any():
-        out[near] = 1 - special.betainc(b[near], a[near], rest[near])
+        out[near] = 1 - beta_share(b[near], a[near], rest[near])
         low = near & (out < 0.1)
-        out[low] = special.betaincc(b[low], a[low], rest[low])
+        out[low] = beta_share(b[low], a[low], rest[low], upper=True)
     tiny = log_x < -600  # I_x = x^a / (a B(a, b)), the next term is below x
     if tiny.any():
         a, b, log_x = a[tiny], b[tiny], log_x[tiny]

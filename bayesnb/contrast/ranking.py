@@ -30,6 +30,11 @@ def expected_wrong_direction(log_lower: Array, log_upper: Array, wrong: Array) -
     ndarray, shape (V,)
         Running mean of `wrong` down the ranking, in token order.
 
+    References
+    ----------
+    M. Stephens, False discovery rates: a new deal, Biostatistics 18 (2017): the s-value, a running mean of local false
+    sign rates; there in the order of these rates, here of the intervals' ends.
+
     Examples
     --------
     >>> import numpy as np

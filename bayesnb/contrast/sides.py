@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesnb import given
 from bayesnb.events.theta import ClassPrior
 from bayesnb.families import Beta
 from bayesnb.validate import _plain
@@ -79,8 +80,9 @@ def compared(posterior: Any, numerator: Any, denominator: Any) -> Sides:
 
 
 def _class_row(classes: list[Any], label: Any) -> int:
-    if label not in classes:
-        raise ValueError(f"unknown class {label!r}; there are {', '.join(map(repr, classes))}")
+    label = _plain(label)
+    if not given.is_name(label) or label not in classes:
+        raise ValueError(f"unknown class {given.shown(label)}; there are {', '.join(map(given.shown, classes))}")
     return classes.index(label)
 
 
@@ -115,12 +117,15 @@ def token_columns(posterior: Any, tokens: Iterable[Any] | None) -> Index:
         return np.arange(len(names))
     if isinstance(tokens, str):
         tokens = [tokens]
+    if not isinstance(tokens, Iterable):
+        raise ValueError(f"tokens must be a list of tokens, got {given.shown(tokens)}")
     place = {name: i for i, name in enumerate(names)}
     wanted = list(tokens)
-    unknown = [t for t in wanted if t not in place]
+    unknown = [t for t in wanted if not given.is_name(t) or t not in place]
     if unknown:
-        few = ", ".join(repr(_plain(t)) for t in names[:10]) + (", ..." if len(names) > 10 else "")
-        raise ValueError(f"unknown token {unknown[0]!r} ({len(unknown)} in all); the {len(names)} tokens are {few}")
+        few = ", ".join(map(given.shown, names[:10])) + (", ..." if len(names) > 10 else "")
+        first = f"unknown token {given.shown(unknown[0])} ({len(unknown)} in all)"
+        raise ValueError(f"{first}; the {len(names)} tokens are {few}")
     return np.array([place[t] for t in wanted], dtype=np.intp)
 
 

@@ -37,7 +37,8 @@ def read_blocks(
         A CSV, TSV, NDJSON or Parquet file. Blocks of a CSV end where a row ends, also where quoted fields hold
         newlines; of Parquet, whole row groups are read.
     text, label, format, encoding, header, quoting
-        As in `read_corpus`. Columns that are not named are guessed from the first block.
+        As in `read_corpus`. Columns that are not named are guessed from the first block; those that are named must
+        be in it.
     size : int
         Bytes of a block, about; of Parquet, bytes of its text.
 

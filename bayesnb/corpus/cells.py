@@ -35,7 +35,8 @@ def cells_of(
         return [{name: cell for name, cell in _object(lines[i]).items() if name not in omit} for i in at]
     if format == "parquet":
         frame = _valued(frame, pl.read_parquet(read_bytes(path)))
-    return frame.select([name for name in frame.columns if name not in omit])[at].to_dicts()
+    names = [name for name in frame.columns if name not in omit]
+    return frame.select(names)[at].to_dicts() if names else [{} for _ in at]
 
 
 def _object(line: str) -> Any:

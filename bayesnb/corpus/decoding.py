@@ -114,21 +114,22 @@ def line_blocks(path: Path, encoding: str, size: int | None = None) -> Iterator[
     CorpusError
         As `utf8_pieces`; and where a line is longer than `LONGEST`.
     """
-    rest, line = b"", 1
+    rest: list[bytes] = []  # pieces: a long line is put together once
+    held, line = 0, 1
     for piece in utf8_pieces(path, encoding, size):
         end = 0 if size is None else piece.rfind(b"\n") + 1
         if end:
-            yield rest + piece[:end]
+            yield b"".join([*rest, piece[:end]])
             line += piece.count(b"\n")
-            rest = piece[end:]
-        else:
-            rest += piece
-        if size is not None and len(rest) > LONGEST:
+            piece, rest, held = piece[end:], [], 0
+        rest.append(piece)
+        held += len(piece)
+        if size is not None and held > LONGEST:
             raise CorpusError(
                 f"{path}, line {line}: a line of more than {LONGEST >> 20} MB; is it one document a line?"
             )
-    if rest:
-        yield rest
+    if held:
+        yield b"".join(rest)
 
 
 def _decoded(path: Path, encoding: str, size: int) -> Iterator[str]:

@@ -33,7 +33,7 @@ def read_delimited(
     """Read a delimited file as columns of strings, and the number of blank lines in it.
 
     An empty field is null, whether quoted or not. Without a header the columns are column_1, column_2, ...
-    Where `bad` is given, a row that is too short or too long is one of nulls, and its number (from 1) and fault go there.
+    Where `bad` is given, a row of another width is one of nulls, and its number (from 1) and fault go there.
 
     Raises
     ------
@@ -142,25 +142,37 @@ def _whole(encoding: str, form: _Form) -> Iterator[tuple[bytes, int | None]]:
 
 def _whole_rows(encoding: str, form: _Form, size: int) -> Iterator[tuple[bytes, int | None]]:
     """A file in blocks that end where rows end, with what `_newlines_in_quotes` says of each."""
-    data, line = b"", 0
+    parts: list[bytes] = []
+    line, held, wanted = 0, 0, size
     for piece in _gathered(utf8_pieces(form.path, encoding, min(size, _PIECE)), size):
-        data += piece
+        parts.append(piece)
+        held += len(piece)
         del piece
+        if held < wanted:
+            continue
+        data = b"".join(parts)
+        parts.clear()
         end = _last_row_end(data, form)
         inside = _newlines_in_quotes(data, end, form) if 2 * end > len(data) else None
         if inside is None:  # a quote is where none should be: then quotes that are counted do not tell where rows end
             end = _strict_row_end(data, line, form)
+        wanted = size
         if end:
             rest, data = data[end:], data[:end]
             line += _lines(data)
             yield data, inside
             data = rest
-        elif len(data) > LONGEST:
+        elif len(data) <= LONGEST:  # a long row is looked through again only when it has doubled
+            wanted = min(2 * len(data), LONGEST + 1)
+        else:
             raise CorpusError(
                 f"{form.path}, line {line + 1}: a row of more than {LONGEST >> 20} MB; is a quote not closed? "
                 "Pass quoting='none' where quotes are plain characters"
             )
-    if data:
+        parts, held = [data], len(data)
+        del data
+    if held:
+        data = b"".join(parts)
         yield data, _newlines_in_quotes(data, len(data), form)
 
 

@@ -122,7 +122,7 @@ def read_documents(
     text, format, encoding, header, quoting
         As in `read_corpus`.
     rows : TableRows, optional
-        Keep every row of a table, one without a text as an empty document, and put here what else they hold.
+        Where to put what else the rows of a table hold. An empty text in a CSV or TSV is then an empty document.
 
     Returns
     -------
@@ -225,8 +225,9 @@ def _read_table(path: Path, format: str, options: _Options, label: str | bool | 
     from . import delimited, frames
     from .tables import corpus_from_frame
 
-    blank, rows = 0, options.rows
-    bad = None if rows is None else rows.bad
+    blank, rows, bad = 0, options.rows, None
+    if rows is not None:
+        bad, rows.blank = rows.bad, format in ("csv", "tsv")
     if format == "parquet":
         frame = frames.read_parquet(path)
     elif format == "ndjson":

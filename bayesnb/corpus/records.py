@@ -18,6 +18,10 @@ class CorpusError(ValueError):
 
     Names of files, columns and labels may hold line ends or bytes that are no text; these are shown as escapes.
 
+    Parameters
+    ----------
+    message : str
+
     Examples
     --------
     >>> import pandas as pd
@@ -97,7 +101,7 @@ class Corpus:
 class TableRows:
     """What becomes of each row of a table, for who answers every one; `read_documents` fills it.
 
-    A row without a text is then an empty document, as an empty file in a folder is.
+    An empty text in a CSV or TSV is then an empty document, as an empty file in a folder is.
 
     Attributes
     ----------
@@ -109,15 +113,15 @@ class TableRows:
         The columns of each document's row: strings from CSV and TSV, None where a cell is empty; values from others.
     faults : dict of int to str
         Rows that were left out, counted from 1, and why.
-    empty : int
-        Documents without a text.
+    blank : bool
+        Whether an empty cell is an empty text: CSV has no other way to write one.
     """
 
     skip: bool = False
     omit: frozenset[str] = frozenset()
     cells: list[dict[str, Any]] = field(default_factory=list)
     faults: dict[int, str] = field(default_factory=dict)
-    empty: int = 0
+    blank: bool = False
 
     @property
     def bad(self) -> dict[int, str] | None:

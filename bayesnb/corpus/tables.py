@@ -33,7 +33,7 @@ def corpus_from_frame(
     text, label : str or None
         Column names; None guesses from common names, or from what the columns hold. ``label=False``: no labels.
     rows : TableRows, optional
-        Says that every row is a document, but for its `faults`.
+        What became of the rows so far.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def texts_of(
 ) -> Corpus:
     """Texts and labels of the rows that have both, behind a number of rows; the others are counted.
 
-    Where `rows` are given, one without a text is an empty document.
+    Where `rows` are given, their faults are left out, and an empty text may be one.
 
     Raises
     ------
@@ -148,12 +148,11 @@ def texts_of(
     numbers, texts = np.arange(before + 1, before + 1 + frame.height), frame[text]
     no_label = frame[label].is_null().to_numpy() if label is not None else np.zeros(frame.height, bool)
     no_text = texts.is_null().to_numpy() & ~no_label
-    if rows is None:
-        kept, reasons = ~(no_label | no_text), {"rows without a text": int(no_text.sum())}
-    else:
-        kept, reasons, texts = ~(no_label | np.isin(numbers, [*rows.faults])), {}, texts.fill_null("")
-        rows.empty += int((no_text & kept).sum())
-    reasons = {"rows without a label": int(no_label.sum())} | reasons
+    bad = np.isin(numbers, [] if rows is None else [*rows.faults])
+    if rows is not None and rows.blank:
+        texts, no_text = texts.fill_null(""), np.zeros(frame.height, bool)
+    kept = ~(no_label | no_text | bad)
+    reasons = {"rows without a label": int(no_label.sum()), "rows without a text": int((no_text & ~bad).sum())}
     y = None if label is None else _labels(frame[label].filter(kept), source, numbers[kept])
     skipped = {reason: count for reason, count in reasons.items() if count}
     columns = {"text": text} if label is None else {"text": text, "label": label}

@@ -19,6 +19,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bayesnb import vocabulary
+from bayesnb.given import shown
 
 from .unicode15 import UNASSIGNED_EDGES
 
@@ -58,6 +59,11 @@ class Tokenizer:
     ValueError
         If the regular expression cannot be used, or another argument has no meaning; the message says why.
 
+    Warns
+    -----
+    UserWarning
+        A stop word is written as no token is, and stops nothing.
+
     Examples
     --------
     >>> from bayesnb.corpus import Tokenizer
@@ -75,7 +81,8 @@ class Tokenizer:
 
     def __post_init__(self):
         if not isinstance(self.pattern, str):
-            raise ValueError(f"tokens must be one of {', '.join(NAMED)} or a regular expression, got {self.pattern!r}")
+            names = ", ".join(NAMED)
+            raise ValueError(f"tokens must be one of {names} or a regular expression, got {shown(self.pattern)}")
         if self.pattern not in NAMED:
             _compiled(self.pattern)
         object.__setattr__(self, "ngram_range", vocabulary.ngram_range(self.ngram_range))

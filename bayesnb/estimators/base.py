@@ -15,7 +15,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from bayesnb import storage, validate
+from bayesnb import given, storage, validate
 from bayesnb.estimators.turns import turn
 from bayesnb.events.base import Posterior
 from bayesnb.model import Settings, State, class_codes, same_setting
@@ -413,7 +413,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         labels = posterior.classes[best]
         if abstain is None:
             return labels
-        validate.level(abstain, "abstain")
+        abstain = validate.level(abstain, "abstain")
         sure = uncertainty.probability_largest(posterior, X, settings.power)[np.arange(len(best)), best] >= abstain
         answer = labels.astype(object)
         answer[~sure] = None
@@ -455,7 +455,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         """
         from bayesnb import uncertainty
 
-        validate.level(level)
+        level = validate.level(level)
         posterior, settings, X = self._scored(X)
         return uncertainty.class_probability_interval(posterior, X, level, settings.power)
 
@@ -470,7 +470,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        selection_loo.Loo
+        Loo
             ``.probabilities`` (N, K), ``.log_score`` (N,) = log P(y_i | x_i, D without i), ``.errors``, ``.note``.
             Equals fitting again without the document, with classes, vocabulary and prior held fixed. A class with one
             document has probability 0 without it under "map" and "mle": its log score is -inf; the note names it.
@@ -653,18 +653,18 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
     @classmethod
     def _restored(cls, model: storage.Model, **parameters: Any) -> Self:
         names = set(cls._get_param_names())
-        given = {name: getattr(model.settings, name) for name in _SETTING if name in names}
-        return cls(**given, **parameters)._adopt(model.state, model.settings)
+        values = {name: getattr(model.settings, name) for name in _SETTING if name in names}
+        return cls(**values, **parameters)._adopt(model.state, model.settings)
 
     # --- helpers --------------------------------------------------------------------------------------------
 
     _forced: ClassVar[float] = 1e-10  # scikit-learn's smallest alpha where force_alpha is False
 
     def _settings(self) -> Settings:
-        given = {name: getattr(self, name) for name in _SETTING if hasattr(self, name)}
-        if not getattr(self, "force_alpha", True):
-            given["alpha"] = np.maximum(given["alpha"], self._forced)
-        return Settings(event=self._event, **given)
+        values = {name: getattr(self, name) for name in _SETTING if hasattr(self, name)}
+        if not given.flag(getattr(self, "force_alpha", True), "force_alpha"):
+            values["alpha"] = np.maximum(given.floats(values["alpha"], "alpha must be numbers >= 0"), self._forced)
+        return Settings(event=self._event, **values)
 
     def _learn(
         self, X: Any, y: Any, weight: Any, settings: Settings, *, reset: bool, classes: np.ndarray | None = None
@@ -682,13 +682,13 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         return states[0]
 
     def _declared(self, classes: Any, known: State | None) -> np.ndarray | None:
-        given = None if classes is None else np.unique(validate.labels(classes))
+        named = None if classes is None else np.unique(validate.labels(classes))
         if known is None:
-            return given
-        if given is not None and not np.array_equal(given, known.classes):
+            return named
+        if named is not None and not np.array_equal(named, known.classes):
             raise ValueError(
-                f"`classes={given.tolist()!r}` is not the same as on last call to partial_fit, "
-                f"was: {known.classes.tolist()!r}"
+                f"`classes={given.shown(named.tolist())}` is not the same as on last call to partial_fit, "
+                f"was: {given.shown(known.classes.tolist())}"
             )
         return known.classes if known.closed else None
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, NoReturn, Self
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from bayesnb import categories, storage, validate
 from bayesnb.columns import Column, columns_of
@@ -148,13 +147,13 @@ class CategoricalNB(MatrixClassifier):
     # --- reading --------------------------------------------------------------------------------------------
 
     def _counts(self, X: Any, settings: Settings) -> Any:
-        self._checked(X, settings, reset=False)
-        return settings.cells(X, self._state)
+        columns = self._checked(X, settings, reset=False)
+        return categories.encode(columns, categories.Known.of(self._state), settings.unseen)
 
     def _checked(self, X: Any, settings: Settings, *, reset: bool) -> list[Column]:
         """Columns of X, and scikit-learn's checks of their number and names."""
-        if getattr(X, "ndim", 2) == 2:  # columns_of explains anything else better
-            validate_data(self, X, reset=reset, skip_check_array=True)
+        if not hasattr(X, "toarray"):  # columns_of explains a sparse matrix better
+            X = self._table(X, "categories", reset=reset, objects=True)
         return columns_of(X, getattr(self, "feature_names_in_", None), settings.missing)
 
     def _learn(
@@ -173,13 +172,13 @@ class CategoricalNB(MatrixClassifier):
         return State.learn(self._event, documents, y, cells, weight=w, classes=classes, fixed=False)
 
     def merge(self, other: Self) -> Self:
-        """Add what another CategoricalNB has learnt; this one's settings stay, and categories are united.
+        """Add what another CategoricalNB with the same settings has learnt; categories are united.
 
         Raises
         ------
         ValueError
-            The other has other columns, or categories of another kind in one of them, or a class outside those
-            declared here.
+            The other has other settings or columns, categories of another kind in one of them, or a class outside
+            those declared here. Nothing changes.
 
         Examples
         --------

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any, NoReturn, Self
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
-from bayesnb import validate
+from bayesnb import given, validate
 from bayesnb.estimators.matrix import MatrixClassifier
 from bayesnb.model import Settings
 
@@ -148,11 +147,11 @@ class GaussianNB(MatrixClassifier):
             return settings
         if not (self.class_prior is None or (np.ndim(self.class_prior) == 0 and self.class_prior == 1.0)):
             raise ValueError("priors and class_prior are two names for one thing: give one of them")
-        priors = np.asarray(self.priors)
+        priors = given.floats(self.priors, "priors must be probabilities, one a class")
         return replace(settings, class_prior=validate.known_prior(priors, priors.size))
 
     def _validated(self, X: Any, settings: Settings, *, reset: bool) -> np.ndarray:
-        X = validate_data(self, X, reset=reset, ensure_all_finite=False, dtype="numeric")
+        X = self._table(X, "measurements", reset=reset)
         return settings.documents(X, getattr(self, "feature_names_in_", None))
 
     def __sklearn_tags__(self) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from bayesnb import storage
+from bayesnb import given, storage
 from bayesnb.estimators.base import PosteriorClassifier
 from bayesnb.model import Settings
 
@@ -16,9 +16,10 @@ class MatrixClassifier(PosteriorClassifier):
     """An estimator over a matrix of counts with fixed columns."""
 
     def _one(self, x: Any) -> Any:
-        if getattr(x, "ndim", 2) == 1 and not hasattr(x, "to_frame"):
-            return np.asarray(x).reshape(1, -1)
-        return [x] if isinstance(x, (list, tuple)) and np.ndim(x) == 1 else x
+        if isinstance(x, np.ndarray) and x.ndim == 1:
+            return x.reshape(1, -1)
+        row = isinstance(x, (list, tuple)) and not any(isinstance(cell, (list, tuple, np.ndarray)) for cell in x)
+        return [x] if row else x
 
     def _counts(self, X: Any, settings: Settings) -> Any:
         return self._validated(X, settings, reset=False)
@@ -29,9 +30,28 @@ class MatrixClassifier(PosteriorClassifier):
         return counts, np.arange(counts.shape[1]) if names is None else names, True
 
     def _validated(self, X: Any, settings: Settings, *, reset: bool) -> Any:
-        # values are judged by our own validator, which names row and column
-        X = validate_data(self, X, accept_sparse=True, reset=reset, ensure_all_finite=False, dtype="numeric")
+        X = self._table(X, "counts", reset=reset)
         return settings.documents(X, getattr(self, "feature_names_in_", None))
+
+    def _table(self, X: Any, what: str, *, reset: bool, objects: bool = False) -> Any:
+        """X as a frame, a sparse matrix or an array, once its size and the names of its columns are what they must be.
+
+        The cells are judged by the event model's own validator, which names row and column.
+        """
+        if given.is_frame(X):
+            given.refuse_repeated_names(X)
+        elif not hasattr(X, "toarray"):
+            X = given.table(X, what, objects=objects)
+        elif X.ndim != 2:
+            raise ValueError(f"Expected 2D array of {what} (documents, columns), got a {X.ndim}D sparse array instead")
+        for n, unit in zip(X.shape, ("sample", "feature"), strict=True):
+            if not n:
+                name = type(self).__name__
+                raise ValueError(
+                    f"Found array with 0 {unit}(s) (shape={X.shape}) while a minimum of 1 is required by {name}."
+                )
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return X
 
     def _model(self) -> storage.Model:
         named = hasattr(self, "feature_names_in_")

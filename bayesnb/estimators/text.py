@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from bayesnb import events, storage, validate, vocabulary
+from bayesnb import events, given, storage, validate, vocabulary
 from bayesnb.corpus.tokens import Tokenizer
 from bayesnb.estimators.base import PosteriorClassifier, _targets
 from bayesnb.model import Settings, State, class_codes
@@ -103,9 +103,7 @@ class TextClassifier(PosteriorClassifier):
 
     @property
     def _event(self) -> str:
-        if self.event not in ("multinomial", "bernoulli"):
-            raise ValueError(f"event must be 'multinomial' or 'bernoulli' for texts, got {self.event!r}")
-        return self.event
+        return given.choice(self.event, ("multinomial", "bernoulli"), "event")
 
     @property
     def vocabulary_(self) -> dict[str, int]:
@@ -413,10 +411,12 @@ def _pruned(state: State, documents: np.ndarray, settings: Settings) -> State:
 def _texts(X: Any) -> list[str]:
     if isinstance(X, (str, bytes)):
         raise ValueError("one string was given where a list of texts is expected; write [text]")
-    if isinstance(X, Mapping) or hasattr(X, "columns"):
+    if isinstance(X, Mapping) or given.is_frame(X):
         raise ValueError(f"a {type(X).__name__} was given where a list of texts is expected; pass its column of texts")
+    if not isinstance(X, Iterable):
+        raise ValueError(f"{given.shown(X)} was given where a list of texts is expected")
     texts = X.to_list() if hasattr(X, "to_list") else list(X)
     for row, text in enumerate(texts if set(map(type, texts)) - {str} else ()):
         if not isinstance(text, str):
-            raise ValueError(f"text at row {row} is {text!r}, not a string; drop that row or fill it")
+            raise ValueError(f"text at row {row} is {given.shown(text)}, not a string; drop that row or fill it")
     return texts

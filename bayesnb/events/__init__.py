@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from bayesnb.events import bernoulli, categorical, gaussian, multinomial
+from bayesnb.given import shown
 
 MODELS: dict[str, ModuleType] = {
     "multinomial": multinomial,
@@ -41,6 +42,6 @@ def find(name: str) -> ModuleType:
         ...
     ValueError: event model 'poisson' is not known; ...
     """
-    if name not in MODELS:
-        raise ValueError(f"event model {name!r} is not known; event models are {', '.join(MODELS)}")
+    if not isinstance(name, str) or name not in MODELS:
+        raise ValueError(f"event model {shown(name)} is not known; event models are {', '.join(MODELS)}")
     return MODELS[name]

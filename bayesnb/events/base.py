@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from bayesnb import validate
+from bayesnb import given, validate
 from bayesnb.events.leftout import RowError
 from bayesnb.events.statistics import CountStatistics
 from bayesnb.events.table import LogTable, normalise
@@ -33,6 +33,11 @@ class Posterior(ABC):
         Totals of the data.
     classes, tokens : array_like, optional
         Names of the classes (K,) and tokens or columns (V,); by default their numbers.
+
+    Raises
+    ------
+    ValueError
+        The prior or the names do not fit the statistics.
 
     Examples
     --------
@@ -81,6 +86,11 @@ class Posterior(ABC):
         Parameters
         ----------
         estimate : {"map", "mean", "mle", "predictive"}
+
+        Raises
+        ------
+        ValueError
+            As `theta_hat`; or the parameters' estimate does not exist, which names where.
         """
 
     @abstractmethod
@@ -292,6 +302,16 @@ class Posterior(ABC):
 
         Of token sequences, without multinomial coefficient.
 
+        Returns
+        -------
+        float
+            In nats.
+
+        Raises
+        ------
+        ValueError
+            The parameters have no prior (Gaussian model).
+
         Examples
         --------
         >>> import bayesnb
@@ -317,6 +337,11 @@ class Posterior(ABC):
         dict
             ``theta`` (chains, draws, K) and each parameter, such as ``phi``, (chains, draws, K, V).
 
+        Raises
+        ------
+        ValueError
+            The parameters have no posterior (Gaussian model without prior).
+
         Examples
         --------
         >>> import bayesnb
@@ -325,7 +350,8 @@ class Posterior(ABC):
         {'theta': (2, 500, 2), 'phi': (2, 500, 2, 3)}
         """
         drawn: dict[str, np.ndarray] = {}
-        for chain, rng in enumerate(np.random.default_rng(seed).spawn(chains)):
+        draws, chains = given.whole(draws, "draws", 1), given.whole(chains, "chains", 1)
+        for chain, rng in enumerate(given.seeded(seed).spawn(chains)):
             for name, values in ({"theta": self.theta.draw(rng, (draws,))} | self._draw(rng, draws)).items():
                 drawn.setdefault(name, np.empty((chains, *values.shape)))[chain] = values
         return drawn
@@ -624,8 +650,11 @@ def _names(value: Any, n: int, what: str) -> np.ndarray:
 
 
 def _position(names: np.ndarray, wanted: Any, what: str, where: str) -> int:
-    found = np.flatnonzero(names == np.array(wanted, dtype=object))  # as an object a trailing NUL counts
-    if len(found):
-        return int(found[0])
-    listed = ", ".join(repr(_plain(name)) for name in names[:10]) + (", ..." if len(names) > 10 else "")
-    raise ValueError(f"{what} {wanted!r} is not among the {where}: {listed}")
+    if given.is_name(wanted):
+        one = np.empty((), object)  # as an object a trailing NUL counts, and a tuple is one name
+        one[()] = _plain(wanted)
+        found = np.flatnonzero(names == one)
+        if len(found):
+            return int(found[0])
+    listed = ", ".join(map(given.shown, names[:10])) + (", ..." if len(names) > 10 else "")
+    raise ValueError(f"{what} {given.shown(wanted)} is not among the {where}: {listed}")

@@ -2,7 +2,8 @@
 
 phi_kj ~ Beta(a_kj, b_kj), x_ij | y_i = k ~ Bernoulli(phi_kj). With token j in n_kj of class k's N_k documents the
 posterior is Beta(a + n_kj, b + N_k - n_kj) and the log evidence sum_kj log B(a + n_kj, b + N_k - n_kj) - log B(a, b).
-Each cell is seen once per document, so the predictive equals the posterior mean.
+Each cell is seen once per document, so the predictive equals the posterior mean
+(Gelman et al., Bayesian Data Analysis, 3rd ed., section 2.4).
 """
 
 from __future__ import annotations
@@ -71,6 +72,11 @@ class Prior:
         a - 1 = b - 1, for the mode alone: 1 + alpha does not hold the digits of a small alpha.
     name : str
         What it is called, where it was computed from totals.
+
+    Raises
+    ------
+    ValueError
+        `phi` is no Beta.
 
     Examples
     --------

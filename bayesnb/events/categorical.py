@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from bayesnb import validate
+from bayesnb import given, validate
 from bayesnb.blocks import BlockDirichlet, by_block, cells_of
 from bayesnb.events import leftout, priors
 from bayesnb.events.base import CountPosterior, LogTable
@@ -44,6 +44,11 @@ class Prior:
         Column of each cell.
     smoothing : ndarray, shape (K, V), optional
         a - 1, for the mode alone: 1 + alpha does not hold the digits of a small alpha.
+
+    Raises
+    ------
+    ValueError
+        A concentration is not a number from 1e-100 to 1e100.
 
     Examples
     --------
@@ -110,8 +115,8 @@ def per_cell(value: Any, block: np.ndarray, n_columns: int, shape: tuple[int, ..
         It is a sequence of another form.
     """
     try:
-        a = np.asarray(value, np.float64)
-    except (TypeError, ValueError):  # entries of several lengths
+        a = given.floats(value, name)
+    except ValueError:  # entries of several lengths, or no numbers
         a = None
     if a is not None and (a.ndim == 0 or _fits(a.shape, shape)):
         return a
@@ -126,10 +131,11 @@ def per_cell(value: Any, block: np.ndarray, n_columns: int, shape: tuple[int, ..
     for column, entry in enumerate(value):
         cells = np.flatnonzero(block == column)
         try:
-            result[..., cells] = np.asarray(entry, np.float64)
-        except (TypeError, ValueError):
+            result[..., cells] = given.floats(entry, name)
+        except ValueError:
             raise ValueError(
-                f"{name} of column {column} is {entry!r}: give a number, or one for each of its {len(cells)} categories"
+                f"{name} of column {column} is {given.shown(entry)}: give a number, or one for each of its "
+                f"{len(cells)} categories"
             ) from None
     return result
 

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
-from bayesnb import validate
+from bayesnb import given, validate
 from bayesnb.events.base import Posterior as BasePosterior
 from bayesnb.events.moments import UNSQUARABLE, MomentStatistics
 from bayesnb.events.theta import ClassPrior
@@ -76,6 +76,11 @@ class Prior:
         Of mu and sigma2.
     epsilon : ndarray, shape (K, V), optional
         There is no prior: the estimate is the maximum of the likelihood with epsilon >= 0 added to each variance.
+
+    Raises
+    ------
+    ValueError
+        Both or neither of `normal` and `epsilon` are given, or `normal` is no NormalInverseGamma.
 
     Examples
     --------
@@ -136,7 +141,7 @@ class Prior:
             return cls(theta, weak(statistics).broadcast_to(shape))
         if prior is not None:
             raise ValueError(
-                f"the prior of the Gaussian model is None, 'weak' or NormalInverseGamma(...), got {prior!r}"
+                f"the prior of the Gaussian model is None, 'weak' or NormalInverseGamma(...), got {given.shown(prior)}"
             )
         if validate.estimate(estimate) in ("mean", "predictive"):
             raise ValueError(f"estimate={estimate!r} needs a posterior: {NO_PRIOR}")
@@ -166,12 +171,10 @@ def added_variance(statistics: MomentStatistics, var_smoothing: Any) -> float:
     Where every column is constant, of the largest squared value, and where all are 0 of 1: a variance of 0 would make
     every density infinite.
     """
-    try:
-        share = float(var_smoothing)
-    except (TypeError, ValueError):
-        share = np.nan
-    if not 0 <= share < np.inf:
-        raise ValueError(f"var_smoothing must be a number >= 0, got {var_smoothing!r}")
+    share = given.real(var_smoothing)
+    if not 0 <= share <= validate.MOST:
+        what = f"at most {validate.MOST:g}, got {given.shown(var_smoothing)}"
+        raise ValueError(f"var_smoothing must be a number >= 0 and {what}")
     _, mean, variance = statistics.pooled()
     return share * (variance.max(initial=0.0) or _squares(mean).max(initial=0.0) or 1.0)
 

@@ -97,6 +97,10 @@ class MomentStatistics:
         w = np.ones(len(y)) if w is None else w
         parts = [_moments(X[y == k], w[y == k]) for k in range(n_classes)]
         n, mean, m2 = (np.array([part[i] for part in parts]).reshape(n_classes, X.shape[1]) for i in range(3))
+        for k, j in np.argwhere(~np.isfinite(m2))[:1]:
+            size = np.where(y == k, np.abs(np.nan_to_num(X[:, j])), -1.0)
+            row = int(size.argmax())
+            raise ValueError(f"M2 would be {np.inf:g}: row {row}, column {j} is {X[row, j]:g}; {UNSQUARABLE}")
         return cls(np.bincount(y, w, n_classes) if len(y) else np.zeros(n_classes), n, mean, m2)
 
     @classmethod
@@ -179,7 +183,7 @@ def _refuse_unsquarable(m2: np.ndarray) -> None:
     if len(bad):
         *k, j = (int(i) for i in bad[0])
         where = f"column {j} of class {k[0]}" if k else f"column {j}"
-        raise ValueError(f"M2 would be {m2[*k, j]:g} in {where}: {UNSQUARABLE}")
+        raise ValueError(f"the sum of squares M2 would be inf in {where}: {UNSQUARABLE}")
 
 
 UNSQUARABLE = "values of 1e154 and more have squares beyond floating point; rescale the column"

@@ -73,6 +73,11 @@ class Prior:
     name : str
         What it is called, where it was computed from totals.
 
+    Raises
+    ------
+    ValueError
+        A concentration is not a number from 1e-100 to 1e100.
+
     Examples
     --------
     >>> import numpy as np

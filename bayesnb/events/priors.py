@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesnb import validate
+from bayesnb import given, validate
 from bayesnb.events.empirical import NAMES
 from bayesnb.families import Beta, Dirichlet
 
@@ -31,12 +31,9 @@ def laplace_concentration(alpha: Any, estimate: str) -> np.ndarray:
     ValueError
         alpha is negative or not a number, or 0 where the prior would be improper.
     """
-    try:
-        s = np.asarray(alpha, np.float64)
-    except (TypeError, ValueError):
-        s = np.array(np.nan)
+    s = given.floats(alpha, "alpha must be a number >= 0, or one a token")
     if s.ndim > 1 or not (np.isfinite(s) & (s >= 0)).all():
-        raise ValueError(f"alpha must be a number >= 0, or one a token; got {alpha!r}")
+        raise ValueError(f"alpha must be a number >= 0, or one a token; got {given.shown(alpha)}")
     if validate.estimate(estimate) == "mle":
         return np.ones_like(s)
     if estimate == "map":
@@ -65,7 +62,7 @@ def concentration(prior: Any, alpha: Any, estimate: str) -> Any:
         if prior.partition(":")[0] in NAMES:  # the others read these before they come here
             raise ValueError(f"prior={prior!r} is for the multinomial and Bernoulli models; give a concentration here")
         if prior not in NAMED:
-            raise ValueError(f"prior {prior!r} is not known; named priors are {', '.join([*NAMED, *NAMES])}")
+            raise ValueError(f"prior {given.shown(prior)} is not known; named priors are {', '.join([*NAMED, *NAMES])}")
         if estimate == "map" and NAMED[prior] < 1:  # type: ignore[operator]
             raise ValueError(
                 f"prior={prior!r} has concentrations below 1, where a mode may not exist; "

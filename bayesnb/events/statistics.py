@@ -10,6 +10,8 @@ from scipy import sparse
 
 from bayesnb import kernels, validate
 
+MOST = 1e110  # of a total: counts and weights go to 1e100 each, and a posterior adds many totals up
+
 
 @dataclass(frozen=True, eq=False)
 class CountStatistics:
@@ -84,7 +86,9 @@ class CountStatistics:
             raise ValueError(f"class codes must lie in 0..{n_classes - 1}, got {y.min()}..{y.max()}")
         w = validate.sample_weight(sample_weight, len(y))
         y = y.astype(np.int64, copy=False)
-        return cls(_kept(np.bincount(y, w, n_classes)), _kept(kernels.count(X, y, n_classes, w)))
+        totals = cls(_kept(np.bincount(y, w, n_classes)), _kept(kernels.count(X, y, n_classes, w)))
+        refuse_beyond("feature_count", totals.feature_count)
+        return totals
 
     @classmethod
     def zeros(cls, n_classes: int, n_tokens: int) -> Self:
@@ -178,6 +182,15 @@ def _own(value: Any) -> np.ndarray:
     """The numbers as an array of float64 that nobody can write to."""
     closed = isinstance(value, np.ndarray) and value.dtype == np.float64
     return value if closed and value.flags.owndata and not value.flags.writeable else _kept(np.array(value, np.float64))
+
+
+def refuse_beyond(name: str, value: np.ndarray) -> None:
+    """Raise a ValueError where a total is so large that posteriors of it leave floating point."""
+    if value.size and value.max() > MOST:
+        at = tuple(int(i) for i in np.unravel_index(value.argmax(), value.shape))
+        raise ValueError(
+            f"{name} would be {value[at]:g} at {at}, beyond {MOST:g}: weights and counts multiply; rescale one of them"
+        )
 
 
 def _refuse_bad_total(name: str, value: np.ndarray) -> None:

@@ -36,6 +36,10 @@ class ClassPrior:
     ValueError
         Both or neither is given, or its numbers are no concentrations or no probabilities.
 
+    References
+    ----------
+    Gelman et al., Bayesian Data Analysis, 3rd ed. 2013, section 3.4.
+
     Examples
     --------
     >>> import bayesnb

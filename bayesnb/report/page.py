@@ -9,7 +9,7 @@ import base64
 import hashlib
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol
@@ -227,7 +227,7 @@ class Page:
     footer: str = ""
 
 
-def render(page: Page) -> str:
+def render(page: Page, progress: Callable[[int, int], None] | None = None) -> str:
     """The page as one HTML document.
 
     The content security policy allows the page's own style and script by their hash, images inside the page, and
@@ -236,6 +236,8 @@ def render(page: Page) -> str:
     Parameters
     ----------
     page : Page
+    progress : callable, optional
+        Told after each section how many are drawn, and how many there are.
 
     Returns
     -------
@@ -258,14 +260,18 @@ def render(page: Page) -> str:
     ids = [f"s{i}" for i in range(1, len(page.sections) + 1)]
     links = "".join(f'<li><a href="#{i}">{escape(s.title)}</a></li>' for i, s in zip(ids, page.sections, strict=True))
     nav = f'<nav aria-label="Contents"><ol>{links}</ol></nav>' if len(ids) > 1 else ""
-    sections = "\n".join(_section(section, name) for name, section in zip(ids, page.sections, strict=True))
+    sections = ""
+    for i, (name, section) in enumerate(zip(ids, page.sections, strict=True), 1):
+        sections += f"{_section(section, name)}\n"
+        if progress is not None:
+            progress(i, len(ids))
     footer = "".join(f"<p>{escape(line)}</p>" for line in page.footer.splitlines() if line.strip())
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(page.title)}</title>\n'
         f"<style>{CSS}</style>\n</head>\n<body>\n<header><h1>{escape(page.title)}</h1>"
-        f'<p class="lead">{escape(page.lead)}</p>{nav}</header>\n<main>\n{sections}\n</main>\n'
+        f'<p class="lead">{escape(page.lead)}</p>{nav}</header>\n<main>\n{sections}</main>\n'
         f"<footer>{footer}</footer>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,7 @@ def whole_page(
     agreement: Agreement | None = None,
     top: int = 20,
     footer: str = "",
+    progress: Callable[[int, int], None] | None = None,
 ) -> Page:
     """Everything about a model and the documents it was learnt from, section by section.
 
@@ -72,6 +74,8 @@ def whole_page(
         Tokens in a picture of ratios, and least sure documents listed.
     footer : str
         As `footer` gives it.
+    progress : callable, optional
+        Told after each part how many are made, and how many there are.
 
     Returns
     -------
@@ -91,14 +95,20 @@ def whole_page(
     >>> [section.title for section in page.sections][:4]
     ['Data', 'Prior', 'MLE, Laplace, MAP and mean', 'Tokens of spam against ham']
     """
-    validate.level(level)
+    level = validate.level(level)
     stored = of_tokens(model)
     learnt = _Learnt(stored, _counted(stored, corpus) if X is None else X, corpus, level, top)
     sections = [data_section(corpus, learnt.posterior), prior_section(learnt.posterior, stored.settings)]
-    sections += [learnt.estimates(), *learnt.ratios(classes)]
+    tell = progress or (lambda made, of: None)
+    sections.append(learnt.estimates())
+    tell(1, 4)
+    sections += learnt.ratios(classes)
+    tell(2, 4)
     sections += [] if tree is None else [learnt.agreement(tree, agreement)]
+    tell(3, 4)
     found, left_out = learnt.left_out()
     sections += left_out
+    tell(4, 4)
     what = "Several classes" if len(learnt.labels) > 2 else " and ".join(map(str, learnt.labels))
     lead = (
         f"A {stored.settings.event} naive Bayes model of {len(corpus):,} documents and "

@@ -126,17 +126,63 @@ def sample(
 
 
 def to_tree(clf_or_posterior: Any, draws: int = 1000, chains: int = 4, seed: int = 0, **options: Any) -> xr.DataTree:
-    """Exact, independent draws in the container that `sample` returns; `options` are `tokens` and `max_bytes`."""
+    """Exact, independent draws in the container that `sample` returns.
+
+    Parameters
+    ----------
+    clf_or_posterior, draws, chains, seed
+        As in `sample`.
+    **options
+        `tokens` and `max_bytes` of `sample`.
+
+    Returns
+    -------
+    xarray.DataTree
+
+    Raises
+    ------
+    ValueError
+        As `sample`.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> from bayesnb.sampling import to_tree
+    >>> clf = bayesnb.MultinomialNB().fit([[2, 1, 0], [0, 1, 3]], ["ham", "spam"])
+    >>> tree = to_tree(clf, draws=100, chains=2)
+    >>> dict(tree["posterior"].sizes), tree.attrs["sampler"]
+    ({'chain': 2, 'draw': 100, 'class': 2, 'token': 3}, 'exact')
+    """
     return sample(clf_or_posterior, draws=draws, chains=chains, seed=seed, sampler="exact", **options)
 
 
 def posterior_of(clf_or_posterior: Any) -> Any:
     """Posterior of a fitted estimator; a posterior is returned as it is.
 
+    Parameters
+    ----------
+    clf_or_posterior : estimator or Posterior
+
+    Returns
+    -------
+    Posterior
+
     Raises
     ------
     ValueError
         It is neither, or the estimator is not fitted.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> from bayesnb.sampling import posterior_of
+    >>> clf = bayesnb.MultinomialNB().fit([[2, 1, 0], [0, 1, 3]], ["ham", "spam"])
+    >>> posterior_of(clf) is clf.posterior_
+    True
+    >>> posterior_of(bayesnb.MultinomialNB)
+    Traceback (most recent call last):
+        ...
+    ValueError: expected a fitted estimator or a Posterior, got type without posterior_: fit it first
     """
     if isinstance(clf_or_posterior, Posterior):
         return clf_or_posterior
@@ -209,7 +255,33 @@ def _data(file: ModelFile, model: Any, whole: Any, posterior: Any, tokens: Any, 
 
 
 def counted(model: Any, X: Any, whole: Any) -> Any:
-    """Documents as an estimator counts them, texts or presence too; a posterior knows of counts only."""
+    """Documents as an estimator counts them, texts or presence too; a posterior knows of counts only.
+
+    Parameters
+    ----------
+    model : estimator or Posterior
+    X : documents
+        As the estimator takes them; counts (N, V) for a posterior.
+    whole : Posterior
+        Of the estimator; names its columns.
+
+    Returns
+    -------
+    scipy.sparse.csr_array, shape (N, V)
+
+    Raises
+    ------
+    ValueError
+        Invalid documents.
+
+    Examples
+    --------
+    >>> import bayesnb
+    >>> from bayesnb.sampling import counted
+    >>> tc = bayesnb.TextClassifier().fit(["free prices now", "coffee at ten"], ["spam", "ham"])
+    >>> counted(tc, ["free free coffee"], tc.posterior_).toarray().tolist()  # of at, coffee, free, now, prices, ten
+    [[0.0, 1.0, 2.0, 0.0, 0.0, 0.0]]
+    """
     if isinstance(model, Posterior) or not hasattr(model, "_counts"):
         return validate.counts(X, "sample", whole.tokens)
     return sparse.csr_array(model._counts(X, model._fitted), dtype=np.float64)

@@ -6,15 +6,16 @@ one rate is a gamma); under independent Betas a column can simply be left out.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from bayesnb.events.base import CountPosterior
+from bayesnb.events.base import CountPosterior, Posterior
 from bayesnb.families import Beta
+from bayesnb.given import is_name, shown
 
 
 def aggregate(posterior: CountPosterior, tokens: Iterable[Any]) -> CountPosterior:
@@ -22,7 +23,7 @@ def aggregate(posterior: CountPosterior, tokens: Iterable[Any]) -> CountPosterio
 
     Parameters
     ----------
-    posterior : Posterior
+    posterior : Posterior or fitted estimator
         Of V tokens.
     tokens : iterable
         Tokens of the vocabulary, each once.
@@ -50,6 +51,9 @@ def aggregate(posterior: CountPosterior, tokens: Iterable[Any]) -> CountPosterio
     >>> small.phi.concentration, list(small.tokens)
     (array([[3., 9.]]), ['c', 'other'])
     """
+    posterior = getattr(posterior, "posterior_", posterior)
+    if not isinstance(posterior, Posterior):
+        raise TypeError(f"a posterior or a fitted estimator is needed, got {shown(posterior)}")
     if posterior.event == "gaussian":
         return _columns(posterior, positions(posterior, tokens))
     lump, names = lumping(posterior, tokens)
@@ -105,13 +109,14 @@ def positions(posterior: CountPosterior, tokens: Iterable[Any]) -> list[int]:
 def chosen(tokens: Any) -> list[Any]:
     """Tokens as a list of at least one name; ValueError where they are something else, such as a single token."""
     if isinstance(tokens, str | bytes) or not isinstance(tokens, Iterable):
-        raise ValueError(f"tokens must be a list of tokens, got the one {tokens!r}; write tokens=[{tokens!r}]")
+        one = shown(tokens)
+        raise ValueError(f"tokens must be a list of tokens, got the one {one}; write tokens=[{one}]")
     found = list(tokens)
     if not found:
         raise ValueError("tokens is empty; choose at least one token, or leave it out for all")
     for token in found:
-        if not isinstance(token, Hashable):
-            raise ValueError(f"tokens must be a list of names, got {token!r} in it")
+        if not is_name(token):
+            raise ValueError(f"tokens must be a list of names, got {shown(token)} in it")
     return found
 
 

@@ -35,6 +35,15 @@ class Documents:
         Class codes 0..K-1; -1 where the class is unknown.
     n_classes : int
         K.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from bayesnb.sampling import Documents
+    >>> X = sparse.csr_array(np.array([[2, 1, 0], [0, 1, 3]]))
+    >>> Documents(X, y=np.array([0, -1]), n_classes=2).n_tokens  # the second mail's class is unknown
+    3
     """
 
     X: Any
@@ -150,11 +159,22 @@ def find_model(name_or_path: str | os.PathLike[str]) -> ModelFile:
     name_or_path : str or path
         One of `names`, or a path: anything with a folder in it or that ends in ``.py``.
 
+    Returns
+    -------
+    ModelFile
+
     Raises
     ------
     ValueError
         No such name (they are listed) or file, an error while the file is read (with its line), or no function
         ``build`` in it.
+
+    Examples
+    --------
+    >>> from bayesnb.sampling import find_model
+    >>> file = find_model("multinomial")
+    >>> file.forms, file.needs_documents
+    (('gamma', 'dirichlet'), False)
     """
     if not isinstance(name_or_path, str | os.PathLike):
         raise ValueError(f"model must be a name or the path of a .py file, got {type(name_or_path).__name__}")

@@ -17,10 +17,31 @@ DIMS = ("chain", "draw", "class", "token")
 def names_of(values: np.ndarray, what: str) -> list[str]:
     """Class or token names as distinct strings that netCDF can store: NUL as U+2400, lone surrogates escaped.
 
+    Parameters
+    ----------
+    values : ndarray
+    what : str
+        What the error calls them: "classes" or "tokens".
+
+    Returns
+    -------
+    list of str
+
     Raises
     ------
     ValueError
         Two names are written alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesnb.sampling import names_of
+    >>> names_of(np.array([0, 1]), "classes")
+    ['0', '1']
+    >>> names_of(np.array([1, "1"], object), "classes")
+    Traceback (most recent call last):
+        ...
+    ValueError: two classes are written '1'; rename one of them before sampling
     """
     names = [_storable_name(str(value)) for value in values.tolist()]
     if len(set(names)) < len(names):

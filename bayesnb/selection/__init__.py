@@ -8,7 +8,7 @@ fixed, also those computed from all the documents.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from bayesnb import validate
+from bayesnb import given, validate
 from bayesnb.events.base import Posterior, normalise
 from bayesnb.model import Settings, State
 from bayesnb.selection.combination import Combination, Member
@@ -142,8 +142,9 @@ class Text:
 
 
 def select(
-    X: Any, y: Any, *, candidates: Iterable[Settings] | None = None, class_prior: Any = 1.0, tokens: str = "words"
-) -> Selection:
+    X: Any, y: Any, *, candidates: Iterable[Settings] | None = None, class_prior: Any = 1.0, tokens: str = "words",
+    progress: Callable[[int, int], None] | None = None,
+) -> Selection:  # fmt: skip
     """Rank event models, priors and estimates by exact leave-one-out log score.
 
     Parameters
@@ -159,6 +160,8 @@ def select(
         As in `MultinomialNB`; with a number theta is scored by its mean.
     tokens : str
         For texts, as in `TextClassifier`.
+    progress : callable, optional
+        Told after each candidate how many are done, and how many there are.
 
     Returns
     -------
@@ -189,9 +192,13 @@ def select(
         raise ValueError(f"all documents are of class {classes.tolist()[0]!r}: there is nothing to choose between")
     if candidates is None:
         candidates = default_candidates(class_prior, presence=bool((X.data > 1).any()))
-    candidates = list(candidates)
+    candidates = list(candidates) if isinstance(candidates, Iterable) else [candidates]
     _refuse_unsuitable(candidates)
-    scored = _scored(candidates, X, y, own)
+    scored = []
+    for candidate in _scored(candidates, X, y, own):
+        scored.append(candidate)
+        if progress is not None:
+            progress(len(scored), len(candidates))
     scored.sort(key=lambda candidate: -candidate.log_score.sum())  # stable: ties keep their order
     weights = stacking_weights(np.stack([candidate.log_score for candidate in scored], axis=1))
     return Selection(scored, _table(scored, weights), weights, classes, text)
@@ -241,10 +248,9 @@ def _counted(X: Any, tokens: str) -> tuple[sparse.csr_array, Text | None]:
     return validate.counts(X, "select"), None
 
 
-def _scored(candidates: list[Settings], X: sparse.csr_array, y: np.ndarray, own: np.ndarray) -> list[Candidate]:
+def _scored(candidates: list[Settings], X: sparse.csr_array, y: np.ndarray, own: np.ndarray) -> Iterator[Candidate]:
     """Score each; the totals of an event model are counted once."""
     read: dict[tuple[str, bool], tuple[Any, State]] = {}
-    scored = []
     for settings in candidates:
         key = (settings.event, settings.binary)
         if key not in read:
@@ -254,9 +260,9 @@ def _scored(candidates: list[Settings], X: sparse.csr_array, y: np.ndarray, own:
         posterior = settings.posterior(state)
         parts = scored_parts(posterior, documents, own, None, settings.estimate, theta="mean")
         errors = int((np.exp(normalise(parts.log_joint())).argmax(axis=1) != own).sum())
-        scored.append(Candidate(settings, posterior, parts, _log_score(parts), errors))
-        _refuse_impossible(scored[-1])
-    return scored
+        candidate = Candidate(settings, posterior, parts, _log_score(parts), errors)
+        _refuse_impossible(candidate)
+        yield candidate
 
 
 def _log_score(parts: Parts, power: float = 1.0) -> np.ndarray:
@@ -268,6 +274,8 @@ def _refuse_unsuitable(candidates: list[Settings]) -> None:
     if not candidates:
         raise ValueError("there is no candidate to choose from")
     for settings in candidates:
+        if not isinstance(settings, Settings):
+            raise TypeError(f"candidates must be a list of Settings, got {given.shown(settings)} in it")
         if settings.event not in ("multinomial", "bernoulli"):
             raise ValueError(f"select chooses between event models over counts, not {settings.event!r}")
         if settings.power != 1:

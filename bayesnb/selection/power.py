@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from bayesnb import validate
+from bayesnb import given, validate
 from bayesnb.model import class_codes
 from bayesnb.selection.loo import Parts, scored_parts
 
@@ -49,13 +49,15 @@ def fit_power(clf: Any, X: Any, y: Any, sample_weight: Any = None, largest: floa
     """
     from sklearn.base import clone
 
-    if not 0 < largest < np.inf:
-        raise ValueError(f"largest must be a number above 0, got {largest!r}")
+    if not 0 < given.real(largest) <= validate.MOST:
+        raise ValueError(f"largest must be a number above 0 and at most {validate.MOST:g}, got {given.shown(largest)}")
+    if isinstance(clf, type) or not hasattr(clf, "_scored"):
+        raise TypeError(f"fit_power needs an estimator such as MultinomialNB(), got {given.shown(clf)}")
     fitted = clone(clf).fit(X, y, sample_weight)
     posterior, settings, documents = fitted._scored(X)
     own = class_codes(validate.labels(y), posterior.classes)
     parts = scored_parts(posterior, documents, own, sample_weight, settings.estimate)
-    return best_power(parts, validate.sample_weight(sample_weight, len(own)), largest)
+    return best_power(parts, validate.sample_weight(sample_weight, len(own)), given.real(largest))
 
 
 def best_power(parts: Parts, weight: np.ndarray | None = None, largest: float = 1.0) -> float:

@@ -115,6 +115,11 @@ def class_probability_interval(posterior: Posterior, X: Any, level: float = 0.95
     8,191 posterior points (32,749 where the tails are below 1.2 %): the posterior probability beyond an end is right
     to 0.002 at level 0.95.
 
+    References
+    ----------
+    Cornish and Fisher, Moments and cumulants in the specification of distributions, 1938. Sloan and Joe, Lattice
+    Methods for Multiple Integration, Oxford 1994, chapters 4 and 5.
+
     Examples
     --------
     >>> import bayesnb
@@ -123,7 +128,7 @@ def class_probability_interval(posterior: Posterior, X: Any, level: float = 0.95
     >>> uncertainty.class_probability_interval(posterior, [[0, 0, 1]], level=0.8).round(2).tolist()
     [[[0.06, 0.68], [0.32, 0.94]]]
     """
-    validate.level(level)
+    level = validate.level(level)
     return ClassLaw(read(posterior, X, power)).interval(level)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from bayesnb import validate
+from bayesnb import given, validate
 from bayesnb.events.base import CountPosterior, Posterior, normalise
 from bayesnb.families import Point
 from bayesnb.normal import LOG_2PI
@@ -90,7 +90,7 @@ def explain(
     """
     import pandas as pd
 
-    validate.level(level)
+    level = validate.level(level)
     documents = read(posterior, x, power)
     X: Any = documents.X
     if X.shape[0] != 1:
@@ -124,10 +124,12 @@ def _pair(posterior: Posterior, joint: np.ndarray, classes: Any) -> tuple[int, i
     if classes is None:
         a, b = (int(k) for k in np.argsort(-joint[0], kind="stable")[:2])
     else:
-        named = list(classes)
-        if len(named) != 2 or named[0] == named[1]:
-            raise ValueError(f"classes must be two different labels, got {classes!r}")
+        named = list(classes) if isinstance(classes, Iterable) and not isinstance(classes, str) else []
+        if len(named) != 2:
+            raise ValueError(f"classes must be two different labels, got {given.shown(classes)}")
         a, b = (posterior.class_index(label) for label in named)
+        if a == b:
+            raise ValueError(f"classes must be two different labels, got {given.shown(classes)}")
     if np.isneginf(joint[0, [a, b]]).all():
         raise ValueError("the document has probability 0 under both classes, so that they cannot be compared")
     return a, b

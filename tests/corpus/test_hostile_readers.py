@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import bayesnb
 from bayesnb.cli import main
-from bayesnb.corpus import CorpusError, decoding, read_blocks, read_corpus, read_documents
+from bayesnb.corpus import CorpusError, decoding, delimited, read_blocks, read_corpus, read_documents
 
 MANY = "label,text\n" + "x,tea milk and more of it\ny,win a prize today\n" * 4
 
@@ -454,6 +454,18 @@ def test_a_row_may_be_far_longer_than_a_block(tmp_path):
     """2 MB in blocks of 64 kB."""
     path = one_long_row(tmp_path / "t.csv", 500_000)
     assert fitted(path).posterior_.statistics.feature_count.sum() == 500_000 + 1  # "5" is one letter
+
+
+@pytest.mark.parametrize("before", ["", '"', '5" '])
+def test_a_long_row_is_looked_through_only_when_it_has_doubled(tmp_path, monkeypatch, before):
+    """Once a block would take a time that grows with the square of the row: a quarter of an hour for 100 MB."""
+    looks = []
+    last = delimited._last_row_end
+    monkeypatch.setattr(delimited, "_last_row_end", lambda data, form: looks.append(len(data)) or last(data, form))
+    behind = '"' if before == '"' else ""
+    path = write(tmp_path / "t.csv", f"label,text\nx,{before}{'tea ' * 2**18}{behind}\ny,win\n")
+    assert sum(len(block) for block in read_blocks(path, size=2**10)) == 2
+    assert len(looks) < 20 and sum(looks) < 4 * path.stat().st_size  # 1,024 looks at a block each time
 
 
 @pytest.mark.long
