@@ -123,7 +123,7 @@ def _categories(column: Column, codes: bool | None, fewest: int) -> Iterable[tup
     if column.kind is None:
         values = values.astype(np.int64)
     if values.min(initial=0) < 0:
-        raise ValueError(f"Negative values in data passed to CategoricalNB: column {column.name!r} holds codes, >= 0")
+        raise ValueError(f"Negative values in data passed to CategoricalNB: column {given.shown(column.name)} holds codes, >= 0")
     top = max(int(values.max(initial=-1)) + 1, fewest)
     return [(code, CODE | DECLARED * (code < fewest)) for code in range(top)]
 
@@ -131,7 +131,7 @@ def _categories(column: Column, codes: bool | None, fewest: int) -> Iterable[tup
 def _refuse_other_kind(column: Column, kind: str | None) -> None:
     if None not in (kind, column.kind) and kind != column.kind:
         raise ValueError(
-            f"column {column.name!r} holds {KINDS[str(column.kind)]}, but {KINDS[str(kind)]} were learnt there"
+            f"column {given.shown(column.name)} holds {KINDS[str(column.kind)]}, but {KINDS[str(kind)]} were learnt there"
         )
 
 
@@ -142,7 +142,7 @@ def refuse_other_kinds(one: Known, other: Known) -> None:
     for name, mine, theirs in zip(one.columns, one.kinds(), other.kinds(), strict=True):
         if None not in (mine[0], theirs[0]) and mine != theirs:
             what = [f"{KINDS[str(kind)]}{' as codes' if codes else ''}" for kind, codes in (mine, theirs)]
-            raise ValueError(f"column {name!r} holds {what[0]} in one model and {what[1]} in the other")
+            raise ValueError(f"column {given.shown(name)} holds {what[0]} in one model and {what[1]} in the other")
 
 
 def encode(columns: list[Column], known: Known, unseen: str = "skip") -> sparse.csr_array:
@@ -169,7 +169,7 @@ def encode(columns: list[Column], known: Known, unseen: str = "skip") -> sparse.
         if unseen == "error" and new.any():
             row = int(np.argmax(new))
             raise ValueError(
-                f"category {given.shown(column.values[row])} of column {column.name!r} at row {row} was not learnt; "
+                f"category {given.shown(column.values[row])} of column {given.shown(column.name)} at row {row} was not learnt; "
                 "drop the row, or use unseen='skip' or 'reserve'"
             )
         at[new, j] = v + j if unseen == "reserve" else -1

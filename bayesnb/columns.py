@@ -86,7 +86,7 @@ def columns_of(X: Any, names: Sequence[str] | None, missing: str, model: str = "
         if missing == "error" and column.missing.any():
             row = int(np.argmax(column.missing))
             raise ValueError(
-                f"Input X contains NaN at row {row}, column {column.name!r}: the value is missing; fill it, drop the "
+                f"Input X contains NaN at row {row}, column {given.shown(column.name)}: the value is missing; fill it, drop the "
                 "row, or use missing='ignore'"
             )
         columns.append(column)
@@ -156,7 +156,7 @@ def _declared(name: Any, values: np.ndarray, levels: list[Any]) -> Column:
     for level in levels if kind == "number" else ():
         if not (given.real(level).is_integer() and abs(level) < 2**63):
             raise ValueError(
-                f"column {name!r} has the category {level!r}: make them strings, such as with .astype(str)"
+                f"column {given.shown(name)} has the category {level!r}: make them strings, such as with .astype(str)"
             )
     if kind == "number":
         numbers = np.zeros(len(values), np.int64)
@@ -169,24 +169,24 @@ def _codes(name: Any, values: np.ndarray, missing: np.ndarray, model: str) -> Co
     """A column of codes, numbers from 0 on; a fraction is cut off, with a warning."""
     numbers = np.where(missing, 0, values)
     for wrong, what in (
-        (~np.isfinite(numbers), "Input X contains infinity: {} at row {}, column {!r}; {} reads whole numbers"),
+        (~np.isfinite(numbers), "Input X contains infinity: {} at row {}, column {}; {} reads whole numbers"),
         (
             numbers < 0,
-            "Negative values in data passed to {3} (input X): {0:g} at row {1}, column {2!r}; codes are >= 0",
+            "Negative values in data passed to {3} (input X): {0:g} at row {1}, column {2}; codes are >= 0",
         ),
         (
             numbers >= LARGEST_CODE,
-            "code {:.15g} at row {}, column {!r} is too large for {}, which keeps codes 0..max; make it a string",
+            "code {:.15g} at row {}, column {} is too large for {}, which keeps codes 0..max; make it a string",
         ),
     ):
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise ValueError(what.format(values[row], row, name, model))
+            raise ValueError(what.format(values[row], row, given.shown(name), model))
     codes = np.trunc(numbers)
     if (codes != numbers).any():
         row = int(np.argmax(codes != numbers))
         warnings.warn(
-            f"{values[row]} at row {row}, column {name!r} is no whole number: {model} reads code {codes[row]:.0f}, as "
+            f"{values[row]} at row {row}, column {given.shown(name)} is no whole number: {model} reads code {codes[row]:.0f}, as "
             "scikit-learn does; bin such values, or use GaussianNB",
             UserWarning,
             stacklevel=8,
@@ -217,13 +217,13 @@ def _one_kind(name: Any, values: np.ndarray, missing: np.ndarray) -> str | None:
         kind = kind_of(values[row])
         if kind is None:
             raise TypeError(
-                f"row {row}, column {name!r} is {given.shown(values[row])}: a category, as an argument must be a "
+                f"row {row}, column {given.shown(name)} is {given.shown(values[row])}: a category, as an argument must be a "
                 "string or a number; make it a string"
             )
         first.setdefault(kind, row)
     if len(first) > 1:
         (one, i), (two, j) = sorted(first.items(), key=lambda item: item[1])[:2]
         raise ValueError(
-            f"column {name!r} holds {KINDS[one]} (row {i}) and {KINDS[two]} (row {j}); make them all one kind"
+            f"column {given.shown(name)} holds {KINDS[one]} (row {i}) and {KINDS[two]} (row {j}); make them all one kind"
         )
     return next(iter(first), None)

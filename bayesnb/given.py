@@ -32,13 +32,15 @@ def shown(value: Any) -> str:
 
 
 def real(value: Any) -> float:
-    """One real number as a float; NaN where it is none, the largest float where it is beyond."""
+    """One real number as a float; NaN where it is none, infinite or the largest float where it is beyond."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if not isinstance(value, (Real, Decimal)) or isinstance(value, _NO_NUMBERS):
         return math.nan
-    if isinstance(value, Rational) and abs(value.numerator) > abs(value.denominator) * _LARGEST:
-        return math.copysign(sys.float_info.max, value.numerator // abs(value.numerator))
+    if isinstance(value, Rational):
+        above, below = int(value.numerator), int(value.denominator)
+        if abs(above) > below * _LARGEST:
+            return math.copysign(sys.float_info.max, 1 if above > 0 else -1)
     try:
         return float(value)
     except ValueError:  # Decimal's signalling NaN

@@ -103,7 +103,7 @@ import io, sys
 from bayesnb.cli import main
 sys.stdin = io.TextIOWrapper(io.BytesIO(b"free prices\\ncoffee\\n"))
 assert main(["score", sys.argv[1], *sys.argv[2:]]) == 0
-heavy = ("sklearn", "pandas", "scipy.stats", "pymc", "arviz", "xarray", "matplotlib", "numba")
+heavy = ("sklearn", "pandas", "polars", "scipy.stats", "pymc", "arviz", "xarray", "matplotlib", "numba")
 print(*[name for name in heavy if name in sys.modules], file=sys.stderr)
 """
 
@@ -167,6 +167,12 @@ BAD = [
     (b'{"text": "\\ud800"}', ["--format", "ndjson"], "a lone surrogate", "lines that are no text"),
     (b'{"text": "x", "\\udfff": 1}', ["--format", "ndjson"], "a lone surrogate", "lines that are no text"),
     (b'{"text": "x"', ["--format", "ndjson"], "not JSON", "lines that are no JSON object"),
+    (
+        b'{"text": "x", "text": "y"}',
+        ["--format", "ndjson"],
+        "the key 'text' is there twice",
+        "lines that are no JSON object",
+    ),
     (b"[1]", ["--format", "ndjson"], "a JSON list, not an object", "lines that are no JSON object"),
     (b"[" * 100_000, ["--format", "ndjson"], "JSON that cannot be read", "lines that are no JSON object"),
     (b'{"text": null}', ["--format", "ndjson"], "no text in 'text'", "lines without a document"),

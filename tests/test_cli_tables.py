@@ -250,6 +250,33 @@ def test_a_quote_that_is_never_closed_does_not_fill_the_memory():
     assert found[0] == (1, None) and sum(len(raw or b"") for _, raw in found) < 49_000
 
 
+# --- confusion ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [2, 40])
+def test_the_confusion_of_many_classes_is_a_list_that_fits_and_csv_has_it_all(mail, capsys, n):
+    """As a matrix it would have no room for its numbers."""
+    names = [f"class{i}" for i in range(n)]
+    write_csv("t.csv", ["label", "text"], [(name, f"word{i}") for i, name in enumerate(names)])
+    # the texts of the first class are the words of the second; each further class is right
+    test = [(names[0], "word1")] * 3 + [(name, f"word{i}") for i, name in enumerate(names[1:], 1)]
+    write_csv("test.csv", ["label", "text"], test)
+    assert run(["fit", "t.csv", "-o", "k.model"], capsys)[0] == 0
+    status, out, _ = run(["evaluate", "k.model", "test.csv", "--csv", "c.csv"], capsys)
+    assert status == 0 and all(len(line) <= 80 for line in out.splitlines())
+    cells = [line.split() for line in out.splitlines()]
+    of_list, of_matrix = ["class0", "class1", "3"], ["class0", "0", "3"]
+    assert (of_list in cells, of_matrix in cells) == (n == 40, n == 2)
+    found = strict_json(run(["evaluate", "k.model", "test.csv", "--json"], capsys)[1])
+    expected = {
+        (true, taken): found["confusion"][i][j]
+        for i, true in enumerate(found["classes"])
+        for j, taken in enumerate(found["classes"])
+    }
+    written = {(row["true"], row["predicted"]): int(row["documents"]) for row in table(Path("c.csv").read_text())}
+    assert written == expected and written[names[0], names[1]] == 3
+
+
 # --- models of other kinds ------------------------------------------------------------------------------------
 
 

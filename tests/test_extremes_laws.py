@@ -182,6 +182,7 @@ def test_the_distribution_function_of_rare_tokens_keeps_twelve_digits(size):
     """Shapes from 1e-3 to 50 beside 1e5 to 1e15, where SciPy's is off by up to 1e-8; both sides add to 1."""
     rng = np.random.default_rng(29)
     a, b = spread(rng, size, 1e-3, 50), spread(rng, size, 1e5, 1e15)
+    a[::2], b[::2] = rng.uniform(2, 25, len(a[::2])), spread(rng, len(a[::2]), 1e7, 1e10)  # SciPy's are worst there
     x = a / (a + b) * rng.choice([1e-3, 0.3, 0.9, 1.2, 3.0], size)
     found, above = beta_share(a, b, x), beta_share(a, b, x, upper=True)
     for row in zip(a, b, x, found, strict=True):
@@ -217,6 +218,26 @@ def test_bayes_factors_keep_their_digits_whatever_the_priors(size):
         logs = [_log_evidence(prior, n) for prior, n in zip((b, m, h), counts, strict=True)]
         exact = logs[0] + logs[1] - logs[2]
         assert abs(found - exact) <= 1e-10 * abs(exact) + 8 * EPS * max(map(abs, logs)) + 1e-13, (b, m, h, counts)
+
+
+@pytest.mark.parametrize(
+    ("b", "m", "h", "first", "second"),
+    [
+        # the prior of "same" 12 magnitudes below the others': differences of priors hold none of its digits
+        ((6.5e8, 3e6), (6.5e8, 3e6), (1.38e-4, 3.3e-6), (51355337796, 0), (92309337, 215388454)),
+        # a token all but impossible under one prior and all but certain under the other
+        ((1.77e-6, 9.9e7), (9.17e8, 0.0185), (1.77e-6, 9.9e7), (18085273969, 0), (0, 808729688)),
+        # evidences of 6 nats and less, put together from parts of 1e9
+        ((3.9e-6, 3.09e8), (8.5e7, 2.86e7), (2.78e-6, 4535.1), (0, 9), (0, 1)),
+        ((3.4e-5, 2.6e-5), (9.7e-4, 3.3e8), (3.4e-5, 2.6e-5), (0, 7237751), (0, 92)),
+    ],
+)
+def test_bayes_factors_of_priors_that_were_once_wrong_by_up_to_millions_of_nats(b, m, h, first, second):
+    pooled = tuple(map(sum, zip(first, second, strict=True)))
+    logs = [_log_evidence(prior, n) for prior, n in ((b, first), (m, second), (h, pooled))]
+    found = float(contrast.log_bayes_factor(first[0], sum(first), second[0], sum(second), b, m, h))
+    # to the last places of the largest evidence
+    assert abs(found - (logs[0] + logs[1] - logs[2])) <= 8 * EPS * max(map(abs, logs)) + 1e-13
 
 
 def _log_evidence(prior, counts):

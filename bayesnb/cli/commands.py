@@ -42,7 +42,7 @@ _SUMMARIES: dict[Any, tuple[str, ...]] = {
     use.evaluate: (
         "Score labelled documents; report errors and calibration.",
         "bayesnb evaluate mail.model spam=test/spam ham=test/ham",
-        "bayesnb evaluate mail.model test.csv --json",
+        "bayesnb evaluate mail.model test.csv --csv confusion.csv",
     ),
     choosing.select: (
         "Rank event models, priors and estimates.",

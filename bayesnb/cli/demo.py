@@ -99,7 +99,7 @@ def _same_for_both(
     with steps.step("sampling the same posterior with PyMC"):
         tree = sample(clf, seed=seed)
         agreement = check_agreement(tree, clf)
-    output.say(str(agreement))
+    output.say_sentence(str(agreement))
     ratios = clf.token_ratios(*pair, level=_LEVEL)
     _say_ratios(ratios, pair)
     with steps.step("drawing"):

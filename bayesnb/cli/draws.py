@@ -124,7 +124,7 @@ def _say_checked(agreement: Any, tree: Any) -> None:
         r_hat, ess = (
             f"{found[name]:,.{n}f}" if found[name] else "unknown" for name, n in (("max_r_hat", 3), ("min_ess", 0))
         )
-        output.say(
+        output.say_sentence(
             f"not checked against a closed form; largest r_hat {r_hat} (at most 1.05 where chains agree), smallest "
             f"effective sample size {ess} (400 or more), {found['divergences']} divergences"
         )
@@ -132,4 +132,4 @@ def _say_checked(agreement: Any, tree: Any) -> None:
     columns = ("parameter", "class", "token", "quantity", "sampled", "exact", "z")
     rows = [[row[name] for name in columns] for row in _worst(agreement).to_dict("records")]
     output.print_table(columns, rows, "the comparisons that differ most")
-    output.say(str(agreement))
+    output.say_sentence(str(agreement))

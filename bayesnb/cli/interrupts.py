@@ -60,6 +60,13 @@ def held() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
+def end_waiting() -> None:
+    """Let an interrupt end the waiting for input also where a library, as polars does, has asked that it goes on."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is _interrupt and hasattr(signal, "siginterrupt"):
+            signal.siginterrupt(number, True)
+
+
 def leave(number: int, frame: FrameType | None) -> None:
     """Handler while nothing is written or open yet."""
     os._exit(128 + number)

@@ -149,7 +149,7 @@ def compare(
     else:
         _say_comparison(table, differences, top)
     if agreed is not None and not json:
-        output.say(str(agreed))
+        output.say_sentence(str(agreed))
     return 0 if agreed is None or agreed.passed else 1
 
 

@@ -238,7 +238,9 @@ def _is_object(line: str) -> bool:
 def _object(line: str) -> dict[str, Any]:
     """The JSON object that a line is; NaN is a missing value."""
     try:
-        value = json.loads(line, parse_constant=lambda name: None)
+        value = json.loads(line, parse_constant=lambda name: None, object_pairs_hook=_each_once)
+    except LineError:
+        raise
     except json.JSONDecodeError as error:
         raise LineError(NOT_JSON, f"not JSON: {error.msg} at column {error.colno}") from None
     except (ValueError, RecursionError) as error:
@@ -253,9 +255,17 @@ def _object(line: str) -> dict[str, Any]:
     return value
 
 
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):  # Python would take the last
+        twice = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
+        raise LineError(NOT_JSON, f"the key {twice!r} is there twice: rename one")
+    return found
+
+
 def guessed(fields: Iterable[str], kind: str) -> str:
     """The text column of objects like this, or of a table, by the rules for tables; remarked on."""
-    from bayesnb.corpus.tables import LABEL_NAMES, TEXT_NAMES
+    from bayesnb.corpus.headers import LABEL_NAMES, TEXT_NAMES
 
     names = [*fields]
     named = [name for name in names if name.strip().casefold() in TEXT_NAMES]

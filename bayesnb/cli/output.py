@@ -35,6 +35,24 @@ def say(line: str = "") -> None:
         print(visible(line))
 
 
+def say_sentence(text: str) -> None:
+    """Print a sentence for people, on stdout, in lines that fit as tables do; a word is never cut."""
+    from rich.text import Text
+
+    _print(Text(visible(text)))
+
+
+def _print(what: Any) -> None:
+    """Print what rich draws, to fit the terminal, or 80 columns where there is none."""
+    from rich.console import Console
+
+    console = Console(markup=False, highlight=False, emoji=False, file=sys.stdout)
+    if not sys.stdout.isatty():
+        console.width = 80
+    with writing(STDOUT):
+        console.print(what)
+
+
 def note(line: str) -> None:
     """Print a remark that is no result, on stderr; where nobody can read it, the result matters more."""
     with suppress(OSError):
@@ -78,7 +96,6 @@ def plain(value: Any) -> Any:
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None, gap: int = 3) -> None:
     """Print a table that fits the terminal, 80 columns where there is none; its columns stand `gap` apart."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -92,11 +109,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
         table.add_row(*(Text(shown(cell)) for cell in row))
     if title:
         say(title)
-    console = Console(markup=False, highlight=False, emoji=False, file=sys.stdout)
-    if not sys.stdout.isatty():
-        console.width = 80
-    with writing(STDOUT):
-        console.print(table)
+    _print(table)
 
 
 def shown(value: Any) -> str:

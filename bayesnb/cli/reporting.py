@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -129,8 +128,7 @@ def _say(
         output.emit_json(summary | files | {"fingerprint": model.fingerprint, "agreement": agreed})
     else:
         say_fit(summary)
-        for line in textwrap.wrap(found, 80):
-            output.say(line)
+        output.say_sentence(found)
         if agreement is not None:
-            output.say(str(agreement))
+            output.say_sentence(str(agreement))
         output.say(f"wrote {' and '.join(str(path) for path in (out, written) if path is not None)}")

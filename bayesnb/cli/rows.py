@@ -166,7 +166,7 @@ class Table:
 
 def looks_like_header(line: str) -> str | None:
     """The format of a table whose header a line may be, for it names a column of texts or labels among others."""
-    from bayesnb.corpus.tables import LABEL_NAMES, TEXT_NAMES
+    from bayesnb.corpus.headers import LABEL_NAMES, TEXT_NAMES
 
     for format, delimiter in DELIMITERS.items():
         names: list[str] = []

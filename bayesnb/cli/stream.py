@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bayesnb.cli import answers, inputs, lines, output
+from bayesnb.cli import answers, inputs, interrupts, lines, output
 from bayesnb.cli.wording import in_shell_words
 from bayesnb.evaluation import Drift
 
@@ -134,4 +134,10 @@ def standard_input() -> Callable[[int], bytes]:
     """What reads standard input: whatever has come, waiting only where nothing has."""
     if sys.stdin is None:
         raise ValueError("standard input is closed; give a path, or send it lines")
-    return sys.stdin.buffer.read1  # type: ignore[union-attr]
+    stream: Any = sys.stdin.buffer
+
+    def read(size: int) -> bytes:
+        interrupts.end_waiting()
+        return stream.read1(size)
+
+    return read

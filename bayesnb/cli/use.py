@@ -15,6 +15,9 @@ from bayesnb.cli import inputs, options, output
 def evaluate(
     model_file: options.ModelFile,
     paths: options.Paths,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", help="Write how often each class was taken for which to this CSV file.")
+    ] = None,
     text: options.Text = None,
     label: options.Label = None,
     format: options.Format = None,
@@ -30,12 +33,15 @@ def evaluate(
     """
     from bayesnb.scorer import Scorer
 
+    output.check_targets(csv)
     scorer = Scorer.load(model_file)
     with output.working("scoring"):
         corpus = inputs.Reading(text, label, format, encoding, quoting, header).labelled(paths)
         found, drift = _evaluated(scorer, corpus)
     output.note_skipped(corpus.skipped)
     prior, settings = scorer.posterior.prior.describe(), scorer.model.settings
+    if csv is not None:
+        output.write_csv(csv, _CONFUSION, _confusions(found))
     if json:
         extra = {"prior": prior, "fingerprint": scorer.fingerprint, "skipped": corpus.skipped}
         output.emit_json(found.as_dict() | drift.as_dict() | extra)
@@ -45,9 +51,7 @@ def evaluate(
     output.say(f"documents {found.documents}, errors {found.errors}, error rate {found.error_rate:.4f}")
     output.say(f"log loss {found.log_loss:z.4f}, Brier score {found.brier:.4f}, calibration error {found.ece:.4f}")
     output.say_drift(drift)
-    columns = ("true \\ predicted", *(str(label) for label in found.classes.tolist()))
-    rows = [(str(c), *row) for c, row in zip(found.classes.tolist(), found.confusion.tolist(), strict=True)]
-    output.print_table(columns, rows)
+    _say_confusion(found)
     bins = [(f"{b['lower']:.3f} to {b['upper']:.3f}", *list(b.values())[2:]) for b in found.bins if b["documents"]]
     output.print_table(("probability", "documents", "mean", "share right"), bins, "reliability of the top label")
 
@@ -66,6 +70,29 @@ def _evaluated(scorer: Any, corpus: Any) -> tuple[Any, Any]:
         log_p = normalise(joint)
     drift = Drift(len(y), float(total.sum()), float(known.sum()), terms(posterior, X), float(log_px.sum()))
     return evaluate(y, log_p, posterior.classes), drift
+
+
+_CONFUSION = ("true", "predicted", "documents")
+_WIDEST, _MOST = 8, 15  # classes of a matrix that fits the terminal; else rows of a list
+
+
+def _confusions(found: Any) -> list[tuple[Any, Any, int]]:
+    """Every class, each it was taken for, and how often: the matrix by rows."""
+    classes = found.classes.tolist()
+    return [(true, taken, found.confusion[i, j]) for i, true in enumerate(classes) for j, taken in enumerate(classes)]
+
+
+def _say_confusion(found: Any) -> None:
+    """Print the matrix of true and predicted classes, or what is most in it."""
+    classes = [str(label) for label in found.classes.tolist()]
+    if len(classes) <= _WIDEST:
+        rows = [(label, *row) for label, row in zip(classes, found.confusion.tolist(), strict=True)]
+        output.print_table(("true \\ predicted", *classes), rows)
+        return
+    wrong = sorted((row for row in _confusions(found) if row[0] != row[1] and row[2]), key=lambda row: -row[2])
+    if wrong:
+        more = f"; {len(wrong) - _MOST} more in --csv" if len(wrong) > _MOST else ""
+        output.print_table(_CONFUSION, wrong[:_MOST], f"what was taken for what most often{more}")
 
 
 _ALONE = "\0"  # stands in for a second label that was not given: no word of a command line holds it

@@ -27,6 +27,6 @@ def verify(
     if json:
         output.emit_json({"passed": found.passed, "seed": seed, "rows": found.table.to_dict("records")})
     else:
-        output.print_table(list(found.table.columns), found.table.to_numpy().tolist())
-        output.say(str(found))
+        output.print_table([name.replace("_", " ") for name in found.table.columns], found.table.to_numpy().tolist())
+        output.say_sentence(str(found))
     return 0 if found.passed else 1

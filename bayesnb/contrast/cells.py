@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayesnb import validate
 from bayesnb.contrast.law import SHAPES
 from bayesnb.families import Beta, Dirichlet, excess
-from bayesnb.validate import _plain
+from bayesnb.given import shown
 
 Array = np.ndarray
 Index = NDArray[np.intp]
@@ -70,9 +70,9 @@ class Cells:
         return a, b
 
     def _beyond(self, k: int, j: int, a: float, b: float) -> ValueError:
-        token = _plain(self.posterior.tokens[self.chosen[j]])
+        token = shown(self.posterior.tokens[self.chosen[j]])
         return ValueError(
-            f"phi of token {token!r} in class {_plain(self.posterior.classes[self.rows[k]])!r} is Beta({a:g}, {b:g}): "
+            f"phi of token {token} in class {shown(self.posterior.classes[self.rows[k]])} is Beta({a:g}, {b:g}): "
             f"the law of a ratio is computed for Beta shapes (prior plus counts) from {SHAPES[0]:g} to "
             f"{SHAPES[1]:g}; give a more moderate prior, or rescale the counts"
         )

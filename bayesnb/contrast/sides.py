@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayesnb import given
 from bayesnb.events.theta import ClassPrior
 from bayesnb.families import Beta
+from bayesnb.given import shown
 from bayesnb.validate import _plain
 
 if TYPE_CHECKING:
@@ -54,15 +55,15 @@ def compared(posterior: Any, numerator: Any, denominator: Any) -> Sides:
     """
     classes = [_plain(c) for c in posterior.classes]
     if len(classes) < 2:
-        raise ValueError(f"ratios compare two classes; the model has only {', '.join(map(repr, classes)) or 'none'}")
+        raise ValueError(f"ratios compare two classes; the model has only {', '.join(map(shown, classes)) or 'none'}")
     if posterior.event == "multinomial" and len(posterior.tokens) == 1:
-        token = _plain(posterior.tokens[0])
+        token = shown(posterior.tokens[0])
         raise ValueError(
-            f"token {token!r} is the only one, of probability 1 in every class: there is no ratio to judge"
+            f"token {token} is the only one, of probability 1 in every class: there is no ratio to judge"
         )
     if numerator is None:
         if denominator is not None:
-            raise ValueError(f"denominator {denominator!r} needs a numerator; give both, or neither for every pair")
+            raise ValueError(f"denominator {shown(denominator)} needs a numerator; give both, or neither for every pair")
         every = np.arange(len(classes))
         return Sides(posterior, every, np.array(list(combinations(every, 2))), {})
     first = _class_row(classes, numerator)
@@ -73,8 +74,8 @@ def compared(posterior: Any, numerator: Any, denominator: Any) -> Sides:
     denominator = classes[1 - first] if denominator is None else denominator
     second = _class_row(classes, denominator)
     if first == second:
-        listed = ", ".join(map(repr, classes))
-        raise ValueError(f"numerator and denominator are both {numerator!r}; choose two of the classes {listed}")
+        listed = ", ".join(map(shown, classes))
+        raise ValueError(f"numerator and denominator are both {shown(numerator)}; choose two of the classes {listed}")
     told = {"numerator": numerator, "denominator": denominator}
     return Sides(posterior, np.array([first, second]), np.array([[0, 1]]), told)
 
@@ -82,7 +83,7 @@ def compared(posterior: Any, numerator: Any, denominator: Any) -> Sides:
 def _class_row(classes: list[Any], label: Any) -> int:
     label = _plain(label)
     if not given.is_name(label) or label not in classes:
-        raise ValueError(f"unknown class {given.shown(label)}; there are {', '.join(map(given.shown, classes))}")
+        raise ValueError(f"unknown class {shown(label)}; there are {', '.join(map(shown, classes))}")
     return classes.index(label)
 
 
@@ -93,10 +94,10 @@ def _against_rest(posterior: Any, k: int, others: Index) -> Any:
     for shape in (prior.phi.a, prior.phi.b) if beta else (prior.phi,):
         differs = np.argwhere(shape[others] != shape[others[0]])
         if len(differs):
-            one, two = (_plain(posterior.classes[others[i]]) for i in (0, differs[0][0]))
-            token = _plain(posterior.tokens[differs[0][1]])
+            one, two = (shown(posterior.classes[others[i]]) for i in (0, differs[0][0]))
+            token = shown(posterior.tokens[differs[0][1]])
             raise ValueError(
-                f"classes {one!r} and {two!r} have different priors of token {token!r}, so they cannot be pooled; "
+                f"classes {one} and {two} have different priors of token {token}, so they cannot be pooled; "
                 "name two classes, or give a prior that all classes share"
             )
     pooled = replace(
@@ -118,13 +119,13 @@ def token_columns(posterior: Any, tokens: Iterable[Any] | None) -> Index:
     if isinstance(tokens, str):
         tokens = [tokens]
     if not isinstance(tokens, Iterable):
-        raise ValueError(f"tokens must be a list of tokens, got {given.shown(tokens)}")
+        raise ValueError(f"tokens must be a list of tokens, got {shown(tokens)}")
     place = {name: i for i, name in enumerate(names)}
     wanted = list(tokens)
     unknown = [t for t in wanted if not given.is_name(t) or t not in place]
     if unknown:
-        few = ", ".join(map(given.shown, names[:10])) + (", ..." if len(names) > 10 else "")
-        first = f"unknown token {given.shown(unknown[0])} ({len(unknown)} in all)"
+        few = ", ".join(map(shown, names[:10])) + (", ..." if len(names) > 10 else "")
+        first = f"unknown token {shown(unknown[0])} ({len(unknown)} in all)"
         raise ValueError(f"{first}; the {len(names)} tokens are {few}")
     return np.array([place[t] for t in wanted], dtype=np.intp)
 

@@ -6,6 +6,9 @@ from collections import Counter
 
 from .records import CorpusError
 
+TEXT_NAMES = ("text", "message", "body", "mail", "email", "sms", "document", "content")
+LABEL_NAMES = ("label", "class", "target", "category", "y")
+
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 
 

@@ -8,11 +8,9 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
+from .headers import LABEL_NAMES, TEXT_NAMES
 from .nearby import suggestion
 from .records import Corpus, CorpusError, TableRows
-
-TEXT_NAMES = ("text", "message", "body", "mail", "email", "sms", "document", "content")
-LABEL_NAMES = ("label", "class", "target", "category", "y")
 
 _LONGEST_LABEL = 256  # characters; as long as the name of a folder may be
 

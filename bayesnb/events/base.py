@@ -16,6 +16,7 @@ from bayesnb.events.leftout import RowError
 from bayesnb.events.statistics import CountStatistics
 from bayesnb.events.table import LogTable, normalise
 from bayesnb.families import Dirichlet, NoModeError, Point
+from bayesnb.given import shown
 from bayesnb.validate import _plain
 
 __all__ = ["CountPosterior", "CountStatistics", "LogTable", "Posterior", "normalise"]
@@ -621,19 +622,19 @@ class CountPosterior(Posterior):
             raise ValueError(self._empty(int(empty[0]), unit))
 
     def _empty(self, k: int, unit: str) -> str:
-        label = _plain(self.classes[k])
-        return f"class {label!r} has no {unit}: the mle of its phi is 0/0; use estimate='mean'"
+        label = shown(self.classes[k])
+        return f"class {label} has no {unit}: the mle of its phi is 0/0; use estimate='mean'"
 
     def _explain_missing_mode(self, error: NoModeError) -> str:
-        label = _plain(self.classes[error.index[0]])
+        label = shown(self.classes[error.index[0]])
         if not error.unbounded:
             return (
-                f"phi of class {label!r} has no unique mode: nothing was seen of it and every concentration is 1; "
+                f"phi of class {label} has no unique mode: nothing was seen of it and every concentration is 1; "
                 "use estimate='mean', or a prior above 1"
             )
-        token = _plain(self.tokens[error.index[1]])
+        token = shown(self.tokens[error.index[1]])
         return (
-            f"phi has no mode: the posterior concentration of token {token!r} in class {label!r} is below 1; "
+            f"phi has no mode: the posterior concentration of token {token} in class {label} is below 1; "
             "use estimate='mean', or a prior of at least 1"
         )
 
@@ -656,5 +657,5 @@ def _position(names: np.ndarray, wanted: Any, what: str, where: str) -> int:
         found = np.flatnonzero(names == one)
         if len(found):
             return int(found[0])
-    listed = ", ".join(map(given.shown, names[:10])) + (", ..." if len(names) > 10 else "")
-    raise ValueError(f"{what} {given.shown(wanted)} is not among the {where}: {listed}")
+    listed = ", ".join(map(shown, names[:10])) + (", ..." if len(names) > 10 else "")
+    raise ValueError(f"{what} {shown(wanted)} is not among the {where}: {listed}")

@@ -29,9 +29,9 @@ from bayesnb.events.base import Posterior as BasePosterior
 from bayesnb.events.moments import UNSQUARABLE, MomentStatistics
 from bayesnb.events.theta import ClassPrior
 from bayesnb.families import Point
+from bayesnb.given import shown
 from bayesnb.measurements import measurements
 from bayesnb.normal import LOG_2PI, InverseGamma, NormalInverseGamma, StudentT
-from bayesnb.validate import _plain
 
 BLOCK = 2**16  # cells scored at a time: they stay in the processor's cache
 
@@ -141,7 +141,7 @@ class Prior:
             return cls(theta, weak(statistics).broadcast_to(shape))
         if prior is not None:
             raise ValueError(
-                f"the prior of the Gaussian model is None, 'weak' or NormalInverseGamma(...), got {given.shown(prior)}"
+                f"the prior of the Gaussian model is None, 'weak' or NormalInverseGamma(...), got {shown(prior)}"
             )
         if validate.estimate(estimate) in ("mean", "predictive"):
             raise ValueError(f"estimate={estimate!r} needs a posterior: {NO_PRIOR}")
@@ -173,7 +173,7 @@ def added_variance(statistics: MomentStatistics, var_smoothing: Any) -> float:
     """
     share = given.real(var_smoothing)
     if not 0 <= share <= validate.MOST:
-        what = f"at most {validate.MOST:g}, got {given.shown(var_smoothing)}"
+        what = f"at most {validate.MOST:g}, got {shown(var_smoothing)}"
         raise ValueError(f"var_smoothing must be a number >= 0 and {what}")
     _, mean, variance = statistics.pooled()
     return share * (variance.max(initial=0.0) or _squares(mean).max(initial=0.0) or 1.0)
@@ -381,7 +381,7 @@ class Posterior(BasePosterior):
         return n.mean, variance
 
     def _cell(self, at: np.ndarray) -> str:
-        return f"column {_plain(self.tokens[at[1]])!r} of class {_plain(self.classes[at[0]])!r}"
+        return f"column {shown(self.tokens[at[1]])} of class {shown(self.classes[at[0]])}"
 
     def _log_evidence(self) -> float:
         n = self.statistics

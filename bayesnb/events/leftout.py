@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesnb.events.statistics import _difference
-from bayesnb.validate import _plain
+from bayesnb.given import shown
 
 
 class RowError(ValueError):
@@ -75,7 +75,7 @@ def class_count(posterior: Any, own: np.ndarray, weight: np.ndarray, rows: np.nd
     if len(left) and left.min() < 0:
         at = int(left.argmin())
         raise ValueError(
-            f"row {rows[at]} cannot be left out: class {_plain(posterior.classes[own[at]])!r} weighs less than it "
+            f"row {rows[at]} cannot be left out: class {shown(posterior.classes[own[at]])} weighs less than it "
             "does; give the documents and weights that were learnt"
         )
     return left
@@ -95,8 +95,8 @@ def not_learnt(posterior: Any, row: int, k: int, j: int) -> RowError:
     return RowError(
         int(row),
         "",
-        f"cannot be left out: its token {_plain(posterior.tokens[j])!r} is more than was learnt of class "
-        f"{_plain(posterior.classes[k])!r}; give the documents and weights that were learnt",
+        f"cannot be left out: its token {shown(posterior.tokens[j])} is more than was learnt of class "
+        f"{shown(posterior.classes[k])}; give the documents and weights that were learnt",
     )
 
 

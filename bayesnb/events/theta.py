@@ -16,8 +16,8 @@ from scipy import special
 
 from bayesnb import validate
 from bayesnb.families import Dirichlet, NoModeError, Point, mode_after
+from bayesnb.given import shown
 from bayesnb.logbeta import log_dirichlet_step
-from bayesnb.validate import _plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,11 +152,11 @@ def _in_order(class_prior: Mapping, classes: np.ndarray) -> list[float]:
     names = list(classes)
     unknown = [label for label in class_prior if label not in names]
     if unknown:
-        raise ValueError(f"class_prior names class {unknown[0]!r}, which is not among the classes {_listed(names)}")
+        raise ValueError(f"class_prior names class {shown(unknown[0])}, which is not among the classes {_listed(names)}")
     missing = [label for label in names if label not in class_prior]
     if missing:
         raise ValueError(
-            f"Number of priors must match number of classes: class_prior names none for {_plain(missing[0])!r}"
+            f"Number of priors must match number of classes: class_prior names none for {shown(missing[0])}"
         )
     return [class_prior[label] for label in names]
 
@@ -164,11 +164,11 @@ def _in_order(class_prior: Mapping, classes: np.ndarray) -> list[float]:
 def _no_class_mode(error: NoModeError, classes: np.ndarray) -> ValueError:
     if not error.unbounded:
         return ValueError("theta has no unique mode: class_prior is 1 and there is no document; use estimate='mean'")
-    label = _plain(classes[error.index[-1]])
+    label = shown(classes[error.index[-1]])
     return ValueError(
-        f"theta has no mode: the posterior concentration of class {label!r} is below 1; use estimate='mean'"
+        f"theta has no mode: the posterior concentration of class {label} is below 1; use estimate='mean'"
     )
 
 
 def _listed(names: list) -> str:
-    return ", ".join(repr(_plain(name)) for name in names[:10]) + (", ..." if len(names) > 10 else "")
+    return ", ".join(shown(name) for name in names[:10]) + (", ..." if len(names) > 10 else "")

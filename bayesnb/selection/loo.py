@@ -15,7 +15,7 @@ import numpy as np
 from bayesnb import validate
 from bayesnb.events import leftout
 from bayesnb.events.base import CountPosterior, Posterior, normalise
-from bayesnb.validate import _plain
+from bayesnb.given import shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,9 +174,9 @@ def _log_theta(posterior: Posterior, own: np.ndarray, weight: np.ndarray, estima
 
 def _refuse_no_theta(posterior: Posterior, value: np.ndarray, estimate: str) -> None:
     for row, k in np.argwhere(value < 0):
-        label = _plain(posterior.classes[k])
+        label = shown(posterior.classes[k])
         raise ValueError(
-            f"with row {row} left out, theta has no mode: the posterior concentration of class {label!r} is below 1; "
+            f"with row {row} left out, theta has no mode: the posterior concentration of class {label} is below 1; "
             "use estimate='mean'"
         )
     for row in np.flatnonzero(value.sum(axis=1) == 0):
@@ -188,5 +188,5 @@ def _note(posterior: Posterior, parts: Parts) -> str:
     alone = np.unique(parts.own[np.isneginf(parts.log_theta[np.arange(len(parts.own)), parts.own])])
     if not len(alone):
         return held
-    labels = ", ".join(repr(_plain(posterior.classes[k])) for k in alone)
+    labels = ", ".join(shown(posterior.classes[k]) for k in alone)
     return f"{held}; log score -inf: without its only document class {labels} has probability 0 (use estimate='mean')"
