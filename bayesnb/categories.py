@@ -123,7 +123,9 @@ def _categories(column: Column, codes: bool | None, fewest: int) -> Iterable[tup
     if column.kind is None:
         values = values.astype(np.int64)
     if values.min(initial=0) < 0:
-        raise ValueError(f"Negative values in data passed to CategoricalNB: column {given.shown(column.name)} holds codes, >= 0")
+        raise ValueError(
+            f"Negative values in data passed to CategoricalNB: column {given.shown(column.name)} holds codes, >= 0"
+        )
     top = max(int(values.max(initial=-1)) + 1, fewest)
     return [(code, CODE | DECLARED * (code < fewest)) for code in range(top)]
 
@@ -131,7 +133,8 @@ def _categories(column: Column, codes: bool | None, fewest: int) -> Iterable[tup
 def _refuse_other_kind(column: Column, kind: str | None) -> None:
     if None not in (kind, column.kind) and kind != column.kind:
         raise ValueError(
-            f"column {given.shown(column.name)} holds {KINDS[str(column.kind)]}, but {KINDS[str(kind)]} were learnt there"
+            f"column {given.shown(column.name)} holds {KINDS[str(column.kind)]}, but {KINDS[str(kind)]} were "
+            "learnt there"
         )
 
 
@@ -169,7 +172,8 @@ def encode(columns: list[Column], known: Known, unseen: str = "skip") -> sparse.
         if unseen == "error" and new.any():
             row = int(np.argmax(new))
             raise ValueError(
-                f"category {given.shown(column.values[row])} of column {given.shown(column.name)} at row {row} was not learnt; "
+                f"category {given.shown(column.values[row])} of column {given.shown(column.name)} at row {row} was "
+                "not learnt; "
                 "drop the row, or use unseen='skip' or 'reserve'"
             )
         at[new, j] = v + j if unseen == "reserve" else -1

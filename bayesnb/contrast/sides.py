@@ -58,12 +58,12 @@ def compared(posterior: Any, numerator: Any, denominator: Any) -> Sides:
         raise ValueError(f"ratios compare two classes; the model has only {', '.join(map(shown, classes)) or 'none'}")
     if posterior.event == "multinomial" and len(posterior.tokens) == 1:
         token = shown(posterior.tokens[0])
-        raise ValueError(
-            f"token {token} is the only one, of probability 1 in every class: there is no ratio to judge"
-        )
+        raise ValueError(f"token {token} is the only one, of probability 1 in every class: there is no ratio to judge")
     if numerator is None:
         if denominator is not None:
-            raise ValueError(f"denominator {shown(denominator)} needs a numerator; give both, or neither for every pair")
+            raise ValueError(
+                f"denominator {shown(denominator)} needs a numerator; give both, or neither for every pair"
+            )
         every = np.arange(len(classes))
         return Sides(posterior, every, np.array(list(combinations(every, 2))), {})
     first = _class_row(classes, numerator)

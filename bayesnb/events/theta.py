@@ -152,7 +152,9 @@ def _in_order(class_prior: Mapping, classes: np.ndarray) -> list[float]:
     names = list(classes)
     unknown = [label for label in class_prior if label not in names]
     if unknown:
-        raise ValueError(f"class_prior names class {shown(unknown[0])}, which is not among the classes {_listed(names)}")
+        raise ValueError(
+            f"class_prior names class {shown(unknown[0])}, which is not among the classes {_listed(names)}"
+        )
     missing = [label for label in names if label not in class_prior]
     if missing:
         raise ValueError(
