@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bayesnb.cli import interrupts
+from bayesnb.cli import interrupts, main
 from tests import test_cli
 
 mail, model = test_cli.mail, test_cli.model  # fixtures
@@ -56,6 +56,11 @@ def test_nothing_is_written_after_an_interrupt_that_was_lost_but_what_the_way_ou
                 done.append("a summary")
             done.append("and the rest")
     assert done == ["a summary", "and the rest"]
+
+
+def test_an_interrupt_that_was_lost_is_the_status_also_of_a_command_that_has_none_of_its_own(clean, model):
+    interrupts._received = signal.SIGINT
+    assert main(["inspect", model]) == 130
 
 
 # The n-th call of a function that opens, writes, syncs or renames a file is met by a signal before it happens.

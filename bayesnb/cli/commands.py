@@ -115,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BaseException as error:
         sys.stdout, sys.stderr = streams  # typer wraps them when a pipe is closed
         return interrupts.status() or _status_of(error, debug)
-    return interrupts.status() or status if isinstance(status, int) else 0
+    return interrupts.status() or (status if isinstance(status, int) else 0)
 
 
 def _status_of(error: BaseException, debug: bool) -> int:
