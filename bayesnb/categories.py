@@ -133,8 +133,8 @@ def _categories(column: Column, codes: bool | None, fewest: int) -> Iterable[tup
 def _refuse_other_kind(column: Column, kind: str | None) -> None:
     if None not in (kind, column.kind) and kind != column.kind:
         raise ValueError(
-            f"column {given.shown(column.name)} holds {KINDS[str(column.kind)]}, but {KINDS[str(kind)]} were "
-            "learnt there"
+            f"column {given.shown(column.name)} holds {KINDS[str(column.kind)]}, but {KINDS[str(kind)]} "
+            "were learnt there"
         )
 
 
@@ -173,8 +173,7 @@ def encode(columns: list[Column], known: Known, unseen: str = "skip") -> sparse.
             row = int(np.argmax(new))
             raise ValueError(
                 f"category {given.shown(column.values[row])} of column {given.shown(column.name)} at row {row} was "
-                "not learnt; "
-                "drop the row, or use unseen='skip' or 'reserve'"
+                "not learnt; drop the row, or use unseen='skip' or 'reserve'"
             )
         at[new, j] = v + j if unseen == "reserve" else -1
         at[column.missing, j] = -1

@@ -87,8 +87,7 @@ def columns_of(X: Any, names: Sequence[str] | None, missing: str, model: str = "
             row = int(np.argmax(column.missing))
             raise ValueError(
                 f"Input X contains NaN at row {row}, column {given.shown(column.name)}: the value is missing; fill "
-                "it, drop the "
-                "row, or use missing='ignore'"
+                "it, drop the row, or use missing='ignore'"
             )
         columns.append(column)
     return columns
@@ -188,8 +187,7 @@ def _codes(name: Any, values: np.ndarray, missing: np.ndarray, model: str) -> Co
         row = int(np.argmax(codes != numbers))
         warnings.warn(
             f"{values[row]} at row {row}, column {given.shown(name)} is no whole number: {model} reads code "
-            f"{codes[row]:.0f}, as "
-            "scikit-learn does; bin such values, or use GaussianNB",
+            f"{codes[row]:.0f}, as scikit-learn does; bin such values, or use GaussianNB",
             UserWarning,
             stacklevel=8,
         )
@@ -220,14 +218,13 @@ def _one_kind(name: Any, values: np.ndarray, missing: np.ndarray) -> str | None:
         if kind is None:
             raise TypeError(
                 f"row {row}, column {given.shown(name)} is {given.shown(values[row])}: a category, as an argument "
-                "must be a "
-                "string or a number; make it a string"
+                "must be a string or a number; make it a string"
             )
         first.setdefault(kind, row)
     if len(first) > 1:
         (one, i), (two, j) = sorted(first.items(), key=lambda item: item[1])[:2]
         raise ValueError(
-            f"column {given.shown(name)} holds {KINDS[one]} (row {i}) and {KINDS[two]} (row {j}); make them all "
-            "one kind"
+            f"column {given.shown(name)} holds {KINDS[one]} (row {i}) and {KINDS[two]} (row {j}); "
+            "make them all one kind"
         )
     return next(iter(first), None)

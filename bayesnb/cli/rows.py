@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from bayesnb.cli import lines
+from bayesnb.corpus.headers import DELIMITERS
 
 if TYPE_CHECKING:
     from bayesnb.cli import inputs
 
-DELIMITERS = {"csv": ",", "tsv": "\t"}
 _OPEN = "unexpected end of data"  # what csv says of a quote that is not closed
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from .decoding import as_path
 from .delimited import delimited_blocks
 from .frames import ndjson_blocks, parquet_blocks
+from .headers import DELIMITERS
 from .readers import table_format
 from .records import Corpus, CorpusError, NotTextError
 from .tables import choose, no_rows, texts_of
@@ -85,7 +86,7 @@ def _frames(
         return ((frame, 0) for frame in parquet_blocks(path, size))
     if format == "ndjson":
         return ndjson_blocks(path, encoding, size)
-    return delimited_blocks(path, "," if format == "csv" else "\t", encoding, header, quoting, size)
+    return delimited_blocks(path, DELIMITERS[format], encoding, header, quoting, size)
 
 
 def _columns(frame: pl.DataFrame, source: str, text: str | None, label: str | None) -> tuple[str, str]:

@@ -9,7 +9,8 @@ from .records import CorpusError
 TEXT_NAMES = ("text", "message", "body", "mail", "email", "sms", "document", "content")
 LABEL_NAMES = ("label", "class", "target", "category", "y")
 
-_DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+_CALLED = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 
 
 def header_names(names: list[str], place: str, delimiter: str) -> list[str]:
@@ -39,10 +40,10 @@ def numbered(width: int) -> list[str]:
 
 def _refuse_other_delimiter(name: str, place: str, delimiter: str) -> None:
     """CorpusError where a header of one name is several with another delimiter between them."""
-    for mark, called in _DELIMITERS.items():
+    for mark, called in _CALLED.items():
         parts = name.split(mark)
         if mark != delimiter and len(parts) > 1 and all(part and part == part.strip() for part in parts):
-            format = {",": "csv", "\t": "tsv"}.get(mark)
+            format = next((name for name, part in DELIMITERS.items() if part == mark), None)
             remedy = f"pass format={format!r}" if format else "write the file with commas or tabs"
             raise CorpusError(
                 f"{place}: one column, {name!r}, whose name has {called} in it; if they part columns, {remedy}; "

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .decoding import as_path, mode_of, refuse_missing
+from .headers import DELIMITERS
 from .records import Corpus, CorpusError, TableRows, join_texts, label_of
 
 PathLike = str | os.PathLike
@@ -233,8 +234,9 @@ def _read_table(path: Path, format: str, options: _Options, label: str | bool | 
     elif format == "ndjson":
         frame, blank = frames.read_ndjson(path, options.encoding, bad)
     else:
-        delimiter = "," if format == "csv" else "\t"
-        frame, blank = delimited.read_delimited(path, delimiter, options.encoding, options.header, options.quoting, bad)
+        frame, blank = delimited.read_delimited(
+            path, DELIMITERS[format], options.encoding, options.header, options.quoting, bad
+        )
     corpus = corpus_from_frame(frame, str(path), options.text, label, rows)
     if rows is not None:
         from .cells import cells_of

@@ -72,8 +72,7 @@ class Posterior(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: not what is computed when first asked for, which is large and other threads add to."""
-        given = (*(field.name for field in fields(self)), *self._given)
-        return {name: self.__dict__[name] for name in given}
+        return {name: self.__dict__[name] for name in (*(field.name for field in fields(self)), *self._given)}
 
     @cached_property
     def theta(self) -> Dirichlet | Point:
