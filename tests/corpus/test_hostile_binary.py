@@ -190,7 +190,7 @@ def test_text_that_packs_to_nothing_comes_in_blocks_all_the_same(tmp_path):
     path = write(tmp_path / "small.parquet", pl.DataFrame(ROWS))
     frame = pl.DataFrame({"label": ["x", "y"] * (n // 2), "text": ["word " * 200] * n})
     frame.write_parquet(tmp_path / "t.parquet")
-    assert os.path.getsize(tmp_path / "t.parquet") < 10_000
+    assert os.path.getsize(tmp_path / "t.parquet") < 100_000
     code = f"assert sum(len(block) for block in read_blocks(sys.argv[2], size=2**22)) == {n}"
     assert grown(code, path, tmp_path / "t.parquet") < 80  # 10 to 20 here; 250 for all at once
 
