@@ -12,6 +12,7 @@ from scipy import sparse
 from bayesnb import given
 from bayesnb.columns import KINDS, LARGEST_CODE, Column, kind_of
 from bayesnb.events.cells import CODE, DECLARED, Cell, Documents, as_cells
+from bayesnb.given import shown
 from bayesnb.validate import _plain
 
 
@@ -103,7 +104,7 @@ def least(min_categories: Any, n_columns: int) -> np.ndarray:
     except ValueError:  # rows of several lengths
         fewest = np.empty(0)
     if fewest.dtype.kind not in "iu" or np.ma.is_masked(min_categories):
-        what = f"{fewest.dtype} instead: {given.shown(min_categories)}"
+        what = f"{fewest.dtype} instead: {shown(min_categories)}"
         raise ValueError(f"'min_categories' should have integral type. Got {what}")
     if fewest.shape not in ((), (n_columns,)):
         raise ValueError(f"'min_categories' should have shape ({n_columns},), one a column. Got {fewest.shape} instead")
@@ -123,9 +124,8 @@ def _categories(column: Column, codes: bool | None, fewest: int) -> Iterable[tup
     if column.kind is None:
         values = values.astype(np.int64)
     if values.min(initial=0) < 0:
-        raise ValueError(
-            f"Negative values in data passed to CategoricalNB: column {given.shown(column.name)} holds codes, >= 0"
-        )
+        what = f"column {shown(column.name)} holds codes, >= 0"
+        raise ValueError(f"Negative values in data passed to CategoricalNB: {what}")
     top = max(int(values.max(initial=-1)) + 1, fewest)
     return [(code, CODE | DECLARED * (code < fewest)) for code in range(top)]
 
@@ -133,8 +133,7 @@ def _categories(column: Column, codes: bool | None, fewest: int) -> Iterable[tup
 def _refuse_other_kind(column: Column, kind: str | None) -> None:
     if None not in (kind, column.kind) and kind != column.kind:
         raise ValueError(
-            f"column {given.shown(column.name)} holds {KINDS[str(column.kind)]}, but {KINDS[str(kind)]} "
-            "were learnt there"
+            f"column {shown(column.name)} holds {KINDS[str(column.kind)]}, but {KINDS[str(kind)]} were learnt there"
         )
 
 
@@ -145,7 +144,7 @@ def refuse_other_kinds(one: Known, other: Known) -> None:
     for name, mine, theirs in zip(one.columns, one.kinds(), other.kinds(), strict=True):
         if None not in (mine[0], theirs[0]) and mine != theirs:
             what = [f"{KINDS[str(kind)]}{' as codes' if codes else ''}" for kind, codes in (mine, theirs)]
-            raise ValueError(f"column {given.shown(name)} holds {what[0]} in one model and {what[1]} in the other")
+            raise ValueError(f"column {shown(name)} holds {what[0]} in one model and {what[1]} in the other")
 
 
 def encode(columns: list[Column], known: Known, unseen: str = "skip") -> sparse.csr_array:
@@ -172,8 +171,8 @@ def encode(columns: list[Column], known: Known, unseen: str = "skip") -> sparse.
         if unseen == "error" and new.any():
             row = int(np.argmax(new))
             raise ValueError(
-                f"category {given.shown(column.values[row])} of column {given.shown(column.name)} at row {row} was "
-                "not learnt; drop the row, or use unseen='skip' or 'reserve'"
+                f"category {shown(column.values[row])} of column {shown(column.name)} at row {row} was not learnt; "
+                "drop the row, or use unseen='skip' or 'reserve'"
             )
         at[new, j] = v + j if unseen == "reserve" else -1
         at[column.missing, j] = -1

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesnb import given
+from bayesnb.given import shown
 
 LARGEST_CODE = 2**24
 """Codes 0..max are all cells of the model, so that one large identifier would fill the memory."""
@@ -86,8 +87,8 @@ def columns_of(X: Any, names: Sequence[str] | None, missing: str, model: str = "
         if missing == "error" and column.missing.any():
             row = int(np.argmax(column.missing))
             raise ValueError(
-                f"Input X contains NaN at row {row}, column {given.shown(column.name)}: the value is missing; fill "
-                "it, drop the row, or use missing='ignore'"
+                f"Input X contains NaN at row {row}, column {shown(column.name)}: the value is missing; fill it, drop "
+                "the row, or use missing='ignore'"
             )
         columns.append(column)
     return columns
@@ -156,7 +157,7 @@ def _declared(name: Any, values: np.ndarray, levels: list[Any]) -> Column:
     for level in levels if kind == "number" else ():
         if not (given.real(level).is_integer() and abs(level) < 2**63):
             raise ValueError(
-                f"column {given.shown(name)} has the category {level!r}: make them strings, such as with .astype(str)"
+                f"column {shown(name)} has the category {level!r}: make them strings, such as with .astype(str)"
             )
     if kind == "number":
         numbers = np.zeros(len(values), np.int64)
@@ -181,12 +182,12 @@ def _codes(name: Any, values: np.ndarray, missing: np.ndarray, model: str) -> Co
     ):
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise ValueError(what.format(values[row], row, given.shown(name), model))
+            raise ValueError(what.format(values[row], row, shown(name), model))
     codes = np.trunc(numbers)
     if (codes != numbers).any():
         row = int(np.argmax(codes != numbers))
         warnings.warn(
-            f"{values[row]} at row {row}, column {given.shown(name)} is no whole number: {model} reads code "
+            f"{values[row]} at row {row}, column {shown(name)} is no whole number: {model} reads code "
             f"{codes[row]:.0f}, as scikit-learn does; bin such values, or use GaussianNB",
             UserWarning,
             stacklevel=8,
@@ -217,14 +218,13 @@ def _one_kind(name: Any, values: np.ndarray, missing: np.ndarray) -> str | None:
         kind = kind_of(values[row])
         if kind is None:
             raise TypeError(
-                f"row {row}, column {given.shown(name)} is {given.shown(values[row])}: a category, as an argument "
-                "must be a string or a number; make it a string"
+                f"row {row}, column {shown(name)} is {shown(values[row])}: a category, as an argument must be a "
+                "string or a number; make it a string"
             )
         first.setdefault(kind, row)
     if len(first) > 1:
         (one, i), (two, j) = sorted(first.items(), key=lambda item: item[1])[:2]
         raise ValueError(
-            f"column {given.shown(name)} holds {KINDS[one]} (row {i}) and {KINDS[two]} (row {j}); "
-            "make them all one kind"
+            f"column {shown(name)} holds {KINDS[one]} (row {i}) and {KINDS[two]} (row {j}); make them all one kind"
         )
     return next(iter(first), None)

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesnb.contrast.sides import index_of
+from bayesnb.events.priors import pseudo_count
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -55,7 +58,7 @@ def compare_estimates(model: Any) -> pd.DataFrame:
     n = state.statistics.feature_count
     bernoulli = settings.event == "bernoulli"
     total = (state.statistics.class_count if bernoulli else n.sum(axis=1))[:, None]
-    s = np.broadcast_to(np.asarray(settings.alpha, float), (state.statistics.n_tokens,))
+    s = pseudo_count(settings.alpha, state.statistics.n_tokens)
     with np.errstate(invalid="ignore", divide="ignore"):
         mle, laplace = n / total, (n + s) / (total + (2 * s if bernoulli else s.sum()))
     columns = {
@@ -67,7 +70,7 @@ def compare_estimates(model: Any) -> pd.DataFrame:
         "mean": posterior.phi.mean(),
     }
     columns["map_minus_laplace"] = columns["map"] - columns["laplace"]
-    index = pd.MultiIndex.from_product([state.classes.tolist(), state.tokens.tolist()], names=["class", "token"])
+    index = pd.MultiIndex.from_product([index_of(state.classes), index_of(state.tokens)], names=["class", "token"])
     table = pd.DataFrame({name: value.ravel() for name, value in columns.items()}, index=index)
     table.attrs["prior"] = posterior.prior.describe()
     return table

@@ -91,6 +91,8 @@ class Dirichlet:
 
     def __post_init__(self) -> None:
         value = np.atleast_1d(validate.concentration(self.concentration, "concentration", most=_MOST))
+        if not value.shape[-1]:
+            raise ValueError("concentration has no cell: a Dirichlet is over one at least")
         object.__setattr__(self, "concentration", value)
 
     @property
@@ -225,7 +227,7 @@ class Dirichlet:
         >>> float(bayesnb.Dirichlet([2, 1]).log_density([0.25, 0.75]).round(4))  # the density is 2 x_1
         -0.6931
         """
-        x = given.points(x, "x")
+        x = given.points(x, "x", self.concentration.shape)
         if x.shape[-1:] != self.concentration.shape[-1:]:
             raise ValueError(f"x has shape {x.shape}, but a point has {self.concentration.shape[-1]} cells")
         inside = ((x >= 0) & (x < np.inf)).all(-1)
@@ -321,7 +323,7 @@ class Beta:
 
     def __post_init__(self) -> None:
         a, b = (validate.concentration(v, name, most=_MOST) for name, v in (("a", self.a), ("b", self.b)))
-        a, b = np.broadcast_arrays(a, b)
+        a, b = np.broadcast_arrays(a, given.fitting(b, "b", a.shape))
         object.__setattr__(self, "a", a)
         object.__setattr__(self, "b", b)
 
@@ -449,7 +451,7 @@ class Beta:
         >>> bayesnb.Beta(2, 2).log_density([0.5, 1.5]).round(4).tolist()  # the density is 6 x (1 - x)
         [0.4055, -inf]
         """
-        x = given.points(x, "x")
+        x = given.points(x, "x", self.a.shape)
         inside = np.clip(x, 0, 1)
         kernel = special.xlogy(self.a - 1, inside) + special.xlog1py(self.b - 1, -inside)
         cells = np.stack([inside, 1 - inside], axis=-1)
@@ -658,8 +660,8 @@ def mode_after(a: np.ndarray, n: np.ndarray) -> np.ndarray:
 
 
 def excess(a: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """(a + n) - 1 with the digits of a small n: below 0 exactly where a + n rounds to less than 1."""
-    above = (a - 1) + n
+    """(a + n) - 1 with the digits of a small n, or of a small a: below 0 exactly where a + n rounds to less than 1."""
+    above = np.where(n >= 0.5, a + (n - 1), (a - 1) + n)
     return np.where((above < 0) & (a + n >= 1), 0.0, above)
 
 

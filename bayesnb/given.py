@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from decimal import Decimal
 from numbers import Integral, Rational, Real
 from typing import Any
@@ -75,7 +75,22 @@ def choice(value: Any, options: Iterable[str], name: str) -> str:
 
 def is_name(value: Any) -> bool:
     """Whether it can name a class or a token: one value that has a hash, and no array or matrix."""
-    return isinstance(value, Hashable) and np.ndim(value) == 0  # type: ignore[arg-type]
+    missing = type(value).__name__ in ("NAType", "NaTType")  # which are equal to nothing, themselves included
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return not missing and np.ndim(value) == 0
+
+
+def listed(value: Any, demand: str) -> list[Any]:
+    """The items of a list, an array or anything else that has some; ValueError where it has none to give."""
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
+        try:
+            return list(value)
+        except TypeError:  # an array of no dimension, or a matrix that is sparse
+            pass
+    raise ValueError(f"{demand}, got {shown(value)}")
 
 
 def size(value: Any) -> tuple[int, ...]:
@@ -128,12 +143,27 @@ def floats(value: Any, demand: str) -> np.ndarray:
     raise ValueError(f"{demand}, got {shown(value)}")
 
 
-def points(value: Any, name: str) -> np.ndarray:
-    """Where a density is asked for; ValueError where it is no number, or missing."""
+def points(value: Any, name: str, shape: tuple[int, ...] = ()) -> np.ndarray:
+    """Where a density with parameters of that shape is asked for.
+
+    Raises
+    ------
+    ValueError
+        It is no number, or missing, or of a shape that does not broadcast with the parameters'.
+    """
     x = floats(value, f"{name} must be numbers")
     if np.isnan(x).any():
         raise ValueError(f"{name} must be numbers, one is NaN")
-    return x
+    return fitting(x, name, shape)
+
+
+def fitting(array: np.ndarray, name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """The array; ValueError where its shape does not broadcast with that of the others."""
+    try:
+        np.broadcast_shapes(array.shape, shape)
+    except ValueError:
+        raise ValueError(f"{name} has shape {array.shape}, which does not fit the others' {shape}") from None
+    return array
 
 
 def _float64(array: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesnb import categories, events, given, measurements, validate, vocabulary
 from bayesnb.columns import columns_of
-from bayesnb.events import empirical
+from bayesnb.events import empirical, gaussian, priors
 from bayesnb.events.base import CountStatistics, Posterior
 from bayesnb.events.theta import ClassPrior
 
@@ -60,16 +60,22 @@ class Settings:
         categories.choice(self.unseen)
         for name in vocabulary.OPTIONS:
             object.__setattr__(self, name, getattr(vocabulary, name)(getattr(self, name)))
+        if self.event in ("multinomial", "bernoulli"):  # Laplace estimates are shown beside others, whatever the prior
+            priors.pseudo_count(self.alpha)
+        if self.event == "gaussian":
+            gaussian.smoothing_share(self.var_smoothing)
         for name in ("fit_prior", "binary"):
             given.flag(getattr(self, name), name)
-        if not 0 < given.real(self.power) <= validate.MOST:  # log p(x) times it stays finite
-            what = f"at most {validate.MOST:g}, got {given.shown(self.power)}"
-            raise ValueError(f"power must be a number above 0 and {what}")
+        least, most = validate.POWERS
+        if not least <= given.real(self.power) <= most:
+            what = f"from {least:g} to {most:g}, got {given.shown(self.power)}"
+            raise ValueError(f"power must be a number above 0, {what}")
         if not (self.binarize is None or np.isfinite(given.real(self.binarize))):
             raise ValueError(f"binarize must be a finite number or None, got {given.shown(self.binarize)}")
         for name in ("power", "binarize"):  # arrays cannot be multiplied by a fraction, nor compared with a huge number
             value = getattr(self, name)
-            if value is not None and not (isinstance(value, (int, float)) and abs(value) < 2**53):
+            plain = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 2**53
+            if value is not None and not plain:
                 object.__setattr__(self, name, given.real(value))
 
     @property
@@ -246,6 +252,8 @@ def _coded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def same_setting(a: Any, b: Any) -> bool:
     """Whether two values of a setting are equal: numbers, names, arrays, families, or one entry a column."""
+    if a is b:
+        return True
     if is_dataclass(a):
         return type(a) is type(b) and all(same_setting(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
     if isinstance(a, Mapping) or isinstance(b, Mapping):

@@ -104,7 +104,8 @@ class StudentT:
         0.0035
         """
         _refuse_heavy(self.df, 2.0, "the variance of a Student-t needs df > 2")
-        return self.scale2 * (self.df / (self.df - 2))
+        with np.errstate(over="ignore"):  # beyond the largest float: infinite
+            return self.scale2 * (self.df / (self.df - 2))
 
     def interval(self, level: float = 0.95) -> np.ndarray:
         """Equal-tailed interval.
@@ -142,7 +143,7 @@ class StudentT:
         >>> float(StudentT(df=1, loc=0, scale2=1).log_normalizer().round(6))  # log pi: it is Cauchy's
         1.14473
         """
-        return 0.5 * np.log(np.pi * self.df * self.scale2) - log_rising(self.df / 2, 0.5)
+        return 0.5 * (np.log(np.pi * self.df) + np.log(self.scale2)) - log_rising(self.df / 2, 0.5)
 
     def log_density(self, x: Any) -> np.ndarray:
         """Log density.
@@ -164,7 +165,7 @@ class StudentT:
         [-1.1447, -1.8379]
         """
         with np.errstate(over="ignore"):  # a density of 0
-            t = (given.points(x, "x") - self.loc) / np.sqrt(self.df * self.scale2)
+            t = (given.points(x, "x", self.df.shape) - self.loc) / (np.sqrt(self.df) * np.sqrt(self.scale2))
             return -(self.df + 1) / 2 * np.log1p(t * t) - self.log_normalizer()
 
     def draw(self, rng: np.random.Generator, size: Size = ()) -> np.ndarray:
@@ -239,7 +240,8 @@ class InverseGamma:
         2.0
         """
         _refuse_heavy(self.alpha, 1.0, "the mean of sigma2 needs alpha > 1")
-        return self.beta / (self.alpha - 1)
+        with np.errstate(over="ignore"):  # beyond the largest float: infinite
+            return self.beta / (self.alpha - 1)
 
     def mode(self) -> np.ndarray:
         """Mode of this margin, beta/(alpha + 1).
@@ -271,7 +273,8 @@ class InverseGamma:
         ValueError: the variance of sigma2 needs alpha > 2, it is 2; use the mode or an interval
         """
         _refuse_heavy(self.alpha, 2.0, "the variance of sigma2 needs alpha > 2")
-        return (self.beta / (self.alpha - 1)) ** 2 / (self.alpha - 2)
+        with np.errstate(over="ignore"):  # beyond the largest float: infinite
+            return (self.beta / (self.alpha - 1)) ** 2 / (self.alpha - 2)
 
     def interval(self, level: float = 0.95) -> np.ndarray:
         """Equal-tailed interval.
@@ -332,7 +335,7 @@ class InverseGamma:
         >>> InverseGamma(alpha=1, beta=1).log_density([1.0, -1.0]).round(4).tolist()  # the density is exp(-1/x) / x^2
         [-1.0, -inf]
         """
-        x = given.points(x, "x")
+        x = given.points(x, "x", self.alpha.shape)
         inside = np.where(x > 0, x, 1.0)
         with np.errstate(over="ignore"):  # a density of 0
             density = log_gamma_density(self.alpha, self.beta / inside) - np.log(inside)
@@ -655,10 +658,11 @@ class NormalInverseGamma:
         >>> bayesnb.NormalInverseGamma(0, 1, 2, 1).log_density(0, [1.0, -1.0]).round(4).tolist()
         [-1.9189, -inf]
         """
-        mu, variance = given.points(mu, "mu"), given.points(sigma2, "sigma2")
+        variance = given.points(sigma2, "sigma2", self.shape)
+        mu = given.points(mu, "mu", np.broadcast_shapes(variance.shape, self.shape))
         inside = np.where(variance > 0, variance, 1.0)
         with np.errstate(over="ignore"):  # a density of 0
-            energy = self.kappa0 / inside * (mu - self.m0) ** 2 / 2
+            energy = ((mu - self.m0) / np.sqrt(inside) * np.sqrt(self.kappa0)) ** 2 / 2
         density = self.sigma2().log_density(inside) + (np.log(self.kappa0) - LOG_2PI - np.log(inside)) / 2 - energy
         return np.where(variance > 0, density, -np.inf)[()]
 
@@ -712,7 +716,8 @@ class NormalInverseGamma:
         ((1000,), True)
         """
         sigma2 = self.sigma2().draw(rng, size)
-        return self.m0 + np.sqrt(sigma2 / self.kappa0) * rng.standard_normal(sigma2.shape), sigma2
+        with np.errstate(over="ignore"):  # so wide that a draw may be infinite
+            return self.m0 + np.sqrt(sigma2 / self.kappa0) * rng.standard_normal(sigma2.shape), sigma2
 
 
 def _set(family: Any, **values: np.ndarray) -> None:

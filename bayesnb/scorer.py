@@ -19,7 +19,7 @@ from scipy.special import logsumexp
 from bayesnb import storage
 from bayesnb.corpus.tokens import Tokenizer
 from bayesnb.events.base import Posterior, normalise
-from bayesnb.given import shown
+from bayesnb.given import listed
 from bayesnb.model import Settings
 from bayesnb.onetext import OneText, is_one_text
 from bayesnb.storage import tensorfile
@@ -393,9 +393,7 @@ class Scorer:
 def _texts(documents: Iterable[str]) -> list[str]:
     if isinstance(documents, (str, bytes)):
         raise ValueError("one string was given where a list of texts is expected; write [text], or use score(text)")
-    if not isinstance(documents, Iterable):
-        raise ValueError(f"{shown(documents)} was given where a list of texts is expected")
-    return documents.to_list() if hasattr(documents, "to_list") else list(documents)
+    return documents.to_list() if hasattr(documents, "to_list") else listed(documents, "a list of texts is expected")
 
 
 def _refuse_other_columns(documents: Any, names: np.ndarray) -> None:

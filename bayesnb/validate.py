@@ -13,6 +13,7 @@ from bayesnb import given, kernels
 from bayesnb.given import shown
 
 ESTIMATES = ("mle", "map", "mean", "predictive")
+POWERS = 1e-9, 1e9  # of a likelihood: cumulants of log-odds have powers of it
 LEAST, MOST = 1e-100, 1e100  # of concentrations and counts: squares and ratios of them stay finite
 
 
@@ -303,16 +304,16 @@ def labels(y: Any) -> np.ndarray:
     """
     if hasattr(y, "to_list"):  # pandas and polars series, whose missing values are None, NaN or NA
         y = y.to_list()
-    masked = isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y)
     try:
-        array = np.asarray(
-            y.astype(object).filled(None) if masked else y, object if isinstance(y, list | tuple) else None
-        )
+        array = np.asarray(y, dtype=object if isinstance(y, (list, tuple)) or np.ma.is_masked(y) else None)
     except (TypeError, ValueError):
         array = np.empty((0, 0))
     if array.ndim != 1:
         what = f"an array of shape {array.shape}" if array.size else shown(y)
         raise ValueError(f"y should be a 1d array of labels, got {what} instead")
+    if np.ma.is_masked(y):
+        array = array.copy()
+        array[np.ma.getmaskarray(y)] = None
     if array.dtype.kind == "T":  # a NumPy string that can be missing
         array = array.astype(object)
     if array.dtype.kind not in "biufUO":
@@ -320,6 +321,9 @@ def labels(y: Any) -> np.ndarray:
     if array.dtype.kind == "O":
         _refuse_mixed(array)
         array = _narrowed(array)
+    if array.dtype.kind in "biuf":  # in this machine's order and a width that frames know
+        with np.errstate(over="ignore"):
+            array = array.astype(np.float64 if array.dtype.kind == "f" else array.dtype.newbyteorder("="), copy=False)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         row = int(np.argmin(np.isfinite(array)))
         kind = "missing label" if np.isnan(array[row]) else "infinite label"

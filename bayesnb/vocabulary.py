@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from bayesnb.given import is_whole, shown
+from bayesnb.given import is_whole, listed, shown
 
 OPTIONS = ("ngram_range", "min_df", "max_features", "stop_words")
 
 
 def ngram_range(value: Any) -> tuple[int, int]:
     """Shortest and longest run of tokens that is counted; ValueError unless 1 <= shortest <= longest, whole."""
-    pair = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else ()
+    pair = tuple(value) if isinstance(value, (tuple, list)) or np.ndim(value) == 1 else ()
     if len(pair) == 2 and all(is_whole(n) for n in pair) and 1 <= pair[0] <= pair[1]:
         return int(pair[0]), int(pair[1])
     raise ValueError(
@@ -34,7 +34,7 @@ def stop_words(value: Any) -> tuple[str, ...]:
         return ()
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise ValueError(f"stop_words must be a list of tokens, got {shown(value)}; no list has a name here")
-    words = list(value)
+    words = listed(value, "stop_words must be a list of tokens")
     wrong = [word for word in words if not isinstance(word, str)]
     if wrong:
         raise ValueError(f"stop_words must be strings, got {shown(wrong[0])}")

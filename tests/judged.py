@@ -3,9 +3,8 @@
 And what holds of every answer of a classifier, and how many examples of a property are run.
 """
 
-import linecache
+import dis
 import re
-import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -13,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -66,11 +64,14 @@ def judged(call, *inputs, state=None) -> Answer | Refused:
 
 def assert_proper(error: Exception) -> None:
     """A refusal is a ValueError or TypeError of one line, raised on purpose, here or by scikit-learn's checks."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{frame.filename}:{frame.lineno}: {type(error).__name__}: {error}"
+    last = error.__traceback__
+    while last.tb_next is not None:
+        last = last.tb_next
+    code = last.tb_frame.f_code
+    place = f"{code.co_filename}:{last.tb_lineno}: {type(error).__name__}: {error}"
     assert isinstance(error, (ValueError, TypeError)), place
-    ours = "/bayesnb/" in frame.filename and linecache.getline(frame.filename, frame.lineno).strip().startswith("raise")
-    theirs = re.search(r"sklearn/utils/(validation|multiclass)\.py$", frame.filename)
+    ours = "/bayesnb/" in code.co_filename and code.co_code[last.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+    theirs = re.search(r"sklearn/utils/(validation|multiclass)\.py$", code.co_filename)
     assert ours or theirs, place
     assert "\n" not in str(error), place
     assert 10 < len(str(error)) < 1200, place
@@ -82,7 +83,7 @@ def fingerprint(x: Any) -> Any:
         return "masked", fingerprint(x.data), fingerprint(np.ma.getmaskarray(x))
     if isinstance(x, np.ndarray):
         cells = [fingerprint(cell) for cell in x.ravel()] if x.dtype.kind in "OT" else x.tobytes()
-        return x.dtype.str, x.shape, x.strides, x.flags.writeable, cells
+        return x.dtype.str, x.shape, x.strides, cells, 0 in x.strides or x.flags.writeable
     if sparse.issparse(x):
         return "sparse", x.format, x.shape, str(x.dtype), _parts(x)
     if isinstance(x, dict):
@@ -95,6 +96,8 @@ def fingerprint(x: Any) -> Any:
         return "polars", repr(x.to_dict(as_series=False) if hasattr(x, "to_dicts") else x)
     if isinstance(x, (int, float, complex, str, bytes, np.generic, type(None))):
         return type(x), x if isinstance(x, (str, bytes)) else repr(x) if abs_small(x) else hash(x)
+    if type(x).__module__.partition(".")[0] in ("datetime", "pandas", "decimal", "fractions"):
+        return type(x), repr(x)
     return type(x), id(x)
 
 
@@ -125,7 +128,7 @@ def _cells(x: Any) -> Any:
 # --- how often ----------------------------------------------------------------------------------------------------
 
 _CHECKS = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
-settings.register_profile("any input", deadline=None, max_examples=25, suppress_health_check=_CHECKS)
+settings.register_profile("any input", deadline=None, max_examples=50, suppress_health_check=_CHECKS)
 settings.register_profile("any input, long", settings.get_profile("any input"), max_examples=1000, print_blob=True)
 EXAMPLES: Counter[str] = Counter()
 LONG: dict[str, Callable[[], None]] = {}
@@ -149,7 +152,7 @@ def holds(*strategies, share=1.0):
 
         LONG[body.__name__] = lambda: run(settings.get_profile("any input, long"))
         test.__name__, test.__doc__ = body.__name__, body.__doc__
-        return pytest.mark.long(test)  # what they may find tomorrow is no reason to refuse a change today
+        return test
 
     return decorate
 
@@ -175,7 +178,8 @@ def answers(clf, X, y_values):
     assert sorted(set(y_values)) == clf.classes_.tolist()
     assert {type(v) for v in y_values} == set(map(type, clf.classes_.tolist()))
     assert not np.isnan(log_p.value).any() and (log_p.value <= 1e-12).all()
-    np.testing.assert_allclose(np.exp(joint.value - logsumexp(joint.value, axis=1, keepdims=True)), p, atol=1e-9)
+    rounding = 1e-9 + 4e-16 * np.abs(joint.value[np.isfinite(joint.value)]).max(initial=0)  # of sums of many terms
+    np.testing.assert_allclose(np.exp(joint.value - logsumexp(joint.value, axis=1, keepdims=True)), p, atol=rounding)
     return p
 
 
@@ -188,12 +192,12 @@ def deeper(clf, X, first, y, level):
         low, high = interval.value[..., 0], interval.value[..., 1]
         assert (low >= 0).all() and (low <= high).all() and (high <= 1).all()
     sure = judged(lambda: clf.predict(first, abstain=level), first, state=clf)
-    assert bool(sure) == bool(interval)
+    assert bool(sure) == bool(interval) or not judged(lambda: clf.predict(first), first)
     rows = judged(lambda: clf.explain(first, level=level), first, state=clf)
     if rows:
         table = rows.value
         assert (table.lower <= table.upper).all() and not table.contribution.isna().any()
-        joint = clf.predict_joint_log_proba(first)[0]
+        joint = judged(lambda: clf.predict_joint_log_proba(first), first, state=clf).value[0]
         a, b = (clf.posterior_.class_index(c) for c in table.attrs["classes"])
         if np.isfinite(joint[[a, b]]).all():
             scale = 1 + np.abs(table.contribution).sum()

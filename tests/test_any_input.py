@@ -18,7 +18,7 @@ from bayesnb import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, TextC
 from bayesnb.corpus import Tokenizer
 
 from . import any_input
-from .any_input import FIVE, TEXTS, anything
+from .any_input import FIVE, FOUR, TEXTS, anything
 from .judged import CALLS, EXAMPLES, LONG, answers, assert_same, deeper, first_row, holds, judged
 
 
@@ -169,7 +169,9 @@ def test_labels_of_any_type_come_back_with_their_type(kind, labelled):
 def test_what_is_no_list_of_labels_is_refused_and_nothing_is_learnt(kind, y):
     make, X = kind
     clf, fitted = make(), make().fit(X, ["a", "b", "a", "b"])
-    assert not judged(lambda: clf.fit(X, y), X, y, state=clf)
+    if judged(lambda: clf.fit(X, y), X, y, state=clf):
+        answers(clf, X, list(y))
+        return
     for verb in ("fit", "partial_fit", "unlearn", "loo"):
         assert not judged(lambda verb=verb: getattr(fitted, verb)(X, y), X, y, state=fitted)
     judged(lambda: make().partial_fit(X, ["a", "b", "a", "b"], classes=y), X, y)
@@ -236,7 +238,7 @@ def test_texts_of_any_characters_are_what_their_tokens_are(texts, tokens, model,
 @holds(st.lists(any_input.texts | any_input.no_text, max_size=4) | anything, share=3)
 def test_what_is_no_list_of_texts_is_refused_by_classifier_scorer_and_select(texts):
     clf = TextClassifier().fit(TEXTS, ["a", "b", "a", "c"])
-    labels = ["a"] * (len(texts) if hasattr(texts, "__len__") else 1)
+    labels = ["a"] * (len(texts) if isinstance(texts, (list, str)) else 3)
     good = isinstance(texts, (list, tuple)) and all(isinstance(text, str) for text in texts)
     for verb in ("predict", "predict_proba", "predict_interval"):
         answer = judged(lambda verb=verb: getattr(clf, verb)(texts), texts, state=clf)
@@ -253,3 +255,161 @@ def test_with_many_more_examples(name, capsys):
     LONG[name]()
     with capsys.disabled():
         print(f"\n{name}: {EXAMPLES[name]} examples; so far {dict(CALLS)}")
+
+
+# --- what was found wanting, each with its right answer -----------------------------------------------------
+
+NAMED = pd.DataFrame(FOUR, columns=["q", "q", "r"])
+MASKED = np.ma.masked_array(FOUR, mask=[[1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]])
+ABAB = ["a", "b", "a", "b"]
+
+
+@pytest.mark.parametrize("make", [MultinomialNB, BernoulliNB, CategoricalNB, GaussianNB])
+def test_two_columns_of_one_name_are_named(make):
+    with pytest.raises(ValueError, match=r"columns 0 and 1 of X are both named 'q'"):
+        make().fit(NAMED, ABAB)
+
+
+@pytest.mark.parametrize("make", [MultinomialNB, BernoulliNB, CategoricalNB, GaussianNB])
+def test_a_masked_cell_is_a_missing_cell(make):
+    for X in (MASKED, list(MASKED)):
+        with pytest.raises(ValueError, match=r"contains NaN at row 0, column 0"):
+            make().fit(X, ABAB)
+    with pytest.raises(ValueError, match="missing label at row 1"):
+        make().fit(FOUR, np.ma.masked_array([0, 1, 0, 1], mask=[0, 1, 0, 0]))
+    with pytest.raises(ValueError, match=r"sample_weight .* got nan at row 2"):
+        make().fit(FOUR, ABAB, sample_weight=np.ma.masked_array([1.0] * 4, mask=[0, 0, 1, 0]))
+
+
+def test_a_masked_cell_drops_out_where_missing_cells_may():
+    """Class a has 2 and 1 in column 0; without the 2 its mean is 1, and category 2 is not there."""
+    assert GaussianNB(missing="ignore").fit(MASKED, ABAB).posterior_.statistics.mean[0, 0] == 1
+    assert CategoricalNB(missing="ignore").fit(MASKED, ABAB).category_count_[0][0].tolist() == [0, 1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("make", [MultinomialNB, BernoulliNB, CategoricalNB, GaussianNB])
+def test_no_row_and_no_column_are_refused_alike_by_every_estimator(make):
+    clf = make().fit(FOUR, ABAB)
+    for X in (FOUR[:0], FOUR[:, :0], pd.DataFrame({})):
+        for call in (lambda X=X: clf.predict(X), lambda X=X: make().fit(X, [])):
+            with pytest.raises(ValueError, match=r"Found array with 0 (sample|feature)\(s\)"):
+                call()
+
+
+@pytest.mark.parametrize("value", [1e155, 1e308])
+def test_measurements_without_squares_are_named_by_row_and_column(value):
+    X = [[1.0, 2.0], [2.0, value], [3.0, -value], [4.0, 1.0]]
+    with pytest.raises(ValueError, match=rf"row 1, column 1 is 1e\+{round(np.log10(value))}.*rescale the column"):
+        GaussianNB().fit(X, ["a"] * 4)
+
+
+@pytest.mark.parametrize("make", [MultinomialNB, BernoulliNB, CategoricalNB, GaussianNB])
+def test_whole_numbers_beyond_floating_point_are_no_overflow_error(make):
+    with pytest.raises(ValueError, match="row 0, column 0"):
+        make().fit([[10**400, 1], [1, 2]], ["a", "b"])
+    with pytest.raises(ValueError, match="sample_weight must be numbers"):
+        make().fit(FOUR, ABAB, sample_weight=[10**400] * 4)
+
+
+@pytest.mark.parametrize("make", [MultinomialNB, BernoulliNB, CategoricalNB, GaussianNB])
+@pytest.mark.parametrize("unit", ["M8[D]", "m8[s]"])
+def test_dates_and_spans_of_time_are_no_numbers(make, unit):
+    """The days since 1970 are no counts."""
+    with pytest.raises((ValueError, TypeError), match=r"dtype is|a category, as an argument must be"):
+        make().fit(FOUR.astype(unit), ABAB)
+    with pytest.raises(ValueError, match="labels are strings, whole numbers or booleans"):
+        make().fit(FOUR, np.array([1, 2, 1, 2], unit))
+    with pytest.raises(ValueError, match="sample_weight must be numbers"):
+        make().fit(FOUR, ABAB, sample_weight=np.array([1, 2, 1, 2], unit))
+
+
+def test_a_date_that_is_missing_is_no_class():
+    with pytest.raises(ValueError, match="labels are strings"):
+        MultinomialNB().fit(FOUR, np.array(["2020-01-01", "NaT"] * 2, "M8[D]"))
+
+
+def test_a_missing_string_is_a_missing_label():
+    """Its documents were left out without a word."""
+    with pytest.raises(ValueError, match="missing label at row 1"):
+        MultinomialNB().fit(FOUR, np.array(["a", np.nan] * 2, np.dtypes.StringDType(na_object=np.nan)))
+
+
+def test_labels_are_told_their_row_and_type():
+    with pytest.raises(ValueError, match=r"label \(1, 2\) at row 0 is of type tuple"):
+        MultinomialNB().fit(FOUR, np.array([(1, 2), None, None, None], object)[[0, 0, 0, 0]])
+    with pytest.raises(ValueError, match=r"Unknown label type: continuous. Label 1.5 at row 2"):
+        MultinomialNB().fit(FOUR, [0, 1, 1.5, 1])
+
+
+@pytest.mark.parametrize("y", [[2.0**63, 0, 2.0**63, 0], [1e300, 0, 1e300, 0]])
+def test_large_whole_floats_are_labels_without_a_warning(y):
+    assert MultinomialNB().fit(FOUR, y).classes_.tolist() == [0, y[0]]
+
+
+@pytest.mark.parametrize("dtype", ["f2", "g", ">i2", ">f8"])
+def test_labels_of_every_width_and_order_of_bytes_make_tables(dtype):
+    """pandas has no index of half or long floats."""
+    clf = MultinomialNB().fit(FOUR, np.array([1, 0, 1, 0], dtype))
+    assert clf.token_ratios().index.get_level_values("numerator").tolist() == [0, 0, 0]
+
+
+def test_float16_codes_are_compared_with_what_float16_cannot_hold():
+    assert CategoricalNB().fit(FOUR.astype(np.float16), ABAB).n_categories_.tolist() == [5, 4, 2]
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        ([[1], [1, 2], [3]], "rows that differ in length"),
+        (None, "Expected 2D array of .*got None"),
+        (np.ones((3, 2)) + 1j, "Complex data not supported"),
+        (np.ones(3), "Expected 2D array .*got 1D array"),
+        (sparse.coo_array(np.ones(3)), "Expected 2D array .*1D sparse"),
+        (np.array([["1", "2"]] * 3), "its dtype is <U1"),
+    ],
+)
+@pytest.mark.parametrize("make", [MultinomialNB, BernoulliNB])
+def test_what_is_wrong_with_a_table_is_one_line(make, X, words):
+    with pytest.raises(ValueError, match=words) as error:
+        make().fit(X, ["a", "b", "a"])
+    assert "\n" not in str(error.value)
+
+
+def test_weights_have_an_upper_end_as_counts_have():
+    with pytest.raises(ValueError, match=r"sample_weight must be >= 0 and at most 1e\+100, got 1e\+200 at row 0"):
+        MultinomialNB().fit(FOUR, ABAB, sample_weight=1e200)
+    with pytest.raises(ValueError, match=r"feature_count would be 4e\+120 .*rescale"):
+        MultinomialNB().fit(FOUR * 1e90, ABAB, sample_weight=1e30)
+
+
+def test_very_long_labels_and_values_are_cut_short_in_messages():
+    clf = MultinomialNB(estimate="mle").partial_fit(FOUR, ABAB, classes=["a", "b", "x" * 10_000])
+    with pytest.raises(ValueError, match="class 'xxx") as error, pytest.warns(UserWarning, match="no document"):
+        clf.predict(FOUR)
+    assert len(str(error.value)) < 400
+    with pytest.raises(ValueError, match="power must be") as error:
+        MultinomialNB(power=np.ones((50, 50))).fit(FOUR, ABAB)
+    assert len(str(error.value)) < 400 and "\n" not in str(error.value)
+
+
+def test_a_category_that_is_a_lone_surrogate_is_explained():
+    clf = CategoricalNB().fit([["\ud800"], ["b"]], ["x", "y"])
+    assert clf.explain([["\ud800"]]).value.tolist() == [None, "\ud800"]
+
+
+def test_a_row_of_missing_categories_is_explained_by_the_class_prior_alone():
+    clf = CategoricalNB(missing="ignore").fit([["a"], ["b"]], ["x", "y"])
+    assert clf.explain([[None]]).index.tolist() == ["(class prior)"]
+
+
+def test_what_is_no_list_of_texts_is_named():
+    clf = TextClassifier().fit(TEXTS, ABAB)
+    for verb in (clf.predict, clf.predict_proba, clf.explain):
+        with pytest.raises(ValueError, match="a list of texts is expected, got 3"):
+            verb(3)
+
+
+def test_a_text_of_a_million_characters_is_counted():
+    clf = TextClassifier().fit(["free " * 200_000, "tea"], ["a", "b"])
+    assert clf.feature_count_.tolist() == [[200_000, 0], [0, 1]]
+    assert clf.predict(["tea " * 250_000]).tolist() == ["b"]

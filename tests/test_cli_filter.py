@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayesnb
-from bayesnb.cli import lines, main, output
+from bayesnb.cli import growing, lines, main
 from bayesnb.corpus.tokens import Tokenizer
 from tests import test_cli
 from tests.test_cli import HAM, SPAM, run, strict_json
@@ -340,7 +340,7 @@ def test_the_summary_is_kept_up_to_date_while_lines_come(model, capsys):
     scorer = Scorer.load(model)
     answering = answers.Answering.of(scorer, 0.95, (), None)
     reader = lines.LineReader(scorer, stream.inputs.Reading())
-    filter_ = stream.Filter(answering, reader, output.Rows(None, ndjson=True), skip=False)
+    filter_ = stream.Filter(answering, reader, growing.Rows(None, ndjson=True), skip=False)
     seen, reads = [], [b"free\n", b"tea\nrum\n", b""]
 
     def read(size):

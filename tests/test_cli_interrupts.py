@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -146,6 +147,8 @@ def test_a_filter_that_is_stopped_has_whole_rows_and_its_summary(model, before):
         arguments = ["score", model, "-", "-o", "rows.csv", "--summary", "s.json"]
         command = [sys.executable, "-c", f"{before}{RUN}", *arguments]
         with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1) as filter_:
+            watchdog = threading.Timer(90, filter_.kill)  # one that does not hear the signal would wait for ever
+            watchdog.start()
             filter_.stdin.write(b"free\ntea\n")
             filter_.stdin.flush()
             begun = time.monotonic()
@@ -154,6 +157,7 @@ def test_a_filter_that_is_stopped_has_whole_rows_and_its_summary(model, before):
                 time.sleep(0.05)
             filter_.send_signal(number)
             assert filter_.wait() == 128 + number and filter_.stderr.read() == b""
+            watchdog.cancel()
         assert [line.split(",")[:2] for line in Path("rows.csv").read_text().splitlines()[1:]] == [
             ["1", "free"],
             ["2", "tea"],
@@ -169,11 +173,13 @@ def test_ctrl_c_is_quiet_at_every_moment_of_a_command(model, arguments):
     """Starting, importing, working, writing, ending."""
 
     def run(delay):
-        process = subprocess.Popen([sys.executable, "-c", RUN, *arguments], stdout=subprocess.PIPE, stderr=-1)
+        command = [sys.executable, "-c", RUN, *arguments]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if delay is not None:
             time.sleep(delay)
             process.send_signal(signal.SIGINT)
-        return process.wait(timeout=60), process.stderr.read()
+        said = process.communicate(timeout=60)[1]
+        return process.returncode, said
 
     before, begun = sorted(os.listdir(".")), time.monotonic()
     assert run(None) == (0, b"")

@@ -20,7 +20,7 @@ import pytest
 import typer.main
 
 import bayesnb
-from bayesnb.cli import commands, main
+from bayesnb.cli import commands, main, output
 from bayesnb.cli.steps import Steps
 from tests.test_cli import strict_json
 
@@ -124,6 +124,14 @@ def test_tables_fit_80_columns_whatever_tokens_and_labels_are(folder, name, caps
     assert not wide
 
 
+@pytest.mark.parametrize("word", ["one two", CJK[:24], LONG_WORD])
+def test_a_sentence_fits_and_ends_its_lines_at_words(word, capsys):
+    output.say_sentence(f"{word} " * 15 + "end")
+    lines = capsys.readouterr().out.splitlines()
+    assert " ".join(lines) == f"{word} " * 15 + "end" and len(lines) > 1
+    assert all(width(line) <= 80 for line in lines)
+
+
 # --- a terminal, and a pipe -----------------------------------------------------------------------------------
 
 
@@ -201,7 +209,7 @@ def test_steps_show_what_was_done_before_and_the_time_left_at_that_pace(monkeypa
     shown = capsys.readouterr()
     err = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.err)
     assert re.search(r"sampling \(1 of 2\) \S+ +0% -:--:-- left", err)
-    assert re.search(r"drawing \(2 of 2\) [^%]* 75% 0:00:10 left", err)
+    assert re.findall(r"drawing \(2 of 2\) [^%]* (\d+)% (\S+) left", err)[0] == ("75", "0:00:10")
     assert shown.out == "a result\n" and "a result" not in err
 
 
@@ -273,7 +281,8 @@ def interrupted(name, large, folder, shares):
         status, said, took = run(share * lasted)
         statuses.append(status)
         lasted = min(lasted, took) if status != 130 else lasted  # the first run may have waited for the disk
-        assert status in (whole, 130) and "Traceback" not in said, (status, said)
+        # a shell says 130, too, where Python had not yet begun to catch the signal
+        assert status in (whole, 130, -signal.SIGINT) and "Traceback" not in said, (status, said)
         assert {path.name for path in folder.iterdir()} == {"few.csv", "m.model", *written}
         for word in written:
             found = (folder / word).read_bytes()

@@ -203,6 +203,12 @@ def test_a_piped_table_of_counts_needs_the_columns_of_the_model(model, filtered)
     assert "there is no column 'tea'; did you mean 'te'" in err and len(err.splitlines()) == 1
 
 
+def test_rows_are_numbered_through_however_many_there_are(filtered):
+    """More than comes in one read."""
+    status, out, _ = filtered("text\n" + "free\n\n" * 20_000, "--format", "csv")
+    assert status == 0 and [int(line.partition(",")[0]) for line in out.splitlines()[1:]] == [*range(1, 20_001)]
+
+
 def test_a_row_is_answered_before_the_next_is_sent(model):
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     command = [*BAYESNB, "score", model, "-", "--format", "csv", "--text", "text"]

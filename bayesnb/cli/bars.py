@@ -42,8 +42,8 @@ def elapsing(what: str) -> Iterator[None]:
 def filling(what: str, total: float | None, done: float = 0.0, spent: float = 0.0) -> Iterator[Callable[..., None]]:
     """Show a bar; see `output.progress`, of work that has gone on for `spent` seconds before."""
     with _drawn(what, rich.BarColumn(), rich.TaskProgressColumn(), TimeLeft(spent)) as bar:
-        task = bar.add_task(what, total=total)
-        bar.update(task, completed=done)
+        task = bar.add_task(what, total=total, visible=False)
+        bar.update(task, completed=done, visible=True)
 
         def tell(done: float, of: float | None = None) -> None:
             # the last block of a file may reach over its end

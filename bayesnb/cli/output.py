@@ -36,21 +36,22 @@ def say(line: str = "") -> None:
 
 
 def say_sentence(text: str) -> None:
-    """Print a sentence for people, on stdout, in lines that fit as tables do; a word is never cut."""
+    """Print a sentence for people, on stdout, in lines that fit as tables do."""
     from rich.text import Text
 
-    _print(Text(visible(text)))
+    console = _console()
+    for line in Text(visible(text)).wrap(console, console.width):
+        say(line.plain.rstrip())
 
 
-def _print(what: Any) -> None:
-    """Print what rich draws, to fit the terminal, or 80 columns where there is none."""
+def _console() -> Any:
+    """What draws on stdout, to fit the terminal, or 80 columns where there is none."""
     from rich.console import Console
 
     console = Console(markup=False, highlight=False, emoji=False, file=sys.stdout)
     if not sys.stdout.isatty():
         console.width = 80
-    with writing(STDOUT):
-        console.print(what)
+    return console
 
 
 def note(line: str) -> None:
@@ -109,7 +110,8 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
         table.add_row(*(Text(shown(cell)) for cell in row))
     if title:
         say(title)
-    _print(table)
+    with writing(STDOUT):
+        _console().print(table)
 
 
 def shown(value: Any) -> str:
@@ -179,55 +181,6 @@ def put_csv(file: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]]) ->
         writer.writerow(plain(list(columns)))
         for row in rows:
             writer.writerow(["" if cell is None else cell for cell in plain(list(row))])
-
-
-class Rows:
-    """Rows on their way out, one after the other, as CSV or as a JSON object each.
-
-    Parameters
-    ----------
-    path : Path or None
-        A file, which grows as rows come; None: stdout.
-    ndjson : bool
-        JSON objects, which keep every column; CSV has those of the first row.
-    """
-
-    def __init__(self, path: Path | None, *, ndjson: bool) -> None:
-        self.ndjson, self._name = ndjson, STDOUT if path is None else path
-        self._columns: list[str] | None = None
-        self._dropped: set[str] = set()
-        with writing(self._name):
-            self._file = sys.stdout if path is None else path.open("w", encoding="utf-8", newline="")
-        self._csv = csv.writer(self._file, lineterminator="\n")
-
-    def put(self, given: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
-        """Write a row: input columns, then what was found."""
-        with writing(self._name):
-            if self.ndjson:
-                self._file.write(json.dumps(plain({**given, **answer}), allow_nan=False) + "\n")
-                return
-            if self._columns is None:
-                self._columns = list(given)
-                self._csv.writerow(plain([*given, *answer]))
-            self._note_dropped(given)
-            self._csv.writerow([cell(value) for value in [*map(given.get, self._columns), *answer.values()]])
-
-    def flush(self) -> None:
-        """Let the rows go now."""
-        with writing(self._name):
-            self._file.flush()
-
-    def close(self) -> None:
-        """End the file; stdout stays open."""
-        if self._file is not sys.stdout:
-            with writing(self._name):
-                self._file.close()
-
-    def _note_dropped(self, given: Mapping[str, Any]) -> None:
-        new = [name for name in given if name not in self._columns and name not in self._dropped]  # type: ignore[operator]
-        for name in new:
-            self._dropped.add(name)
-            note(f"column {name!r} is not in the first row, so that CSV has no place for it; use --json")
 
 
 def cell(value: Any) -> Any:

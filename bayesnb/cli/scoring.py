@@ -78,7 +78,9 @@ def score(
     stdout = out is None or str(out) == inputs.STDIN
     target = None if stdout else out
     output.check_targets(target, summary)
-    answering = Answering.of(Scorer.load(model_file), level, threshold or (), abstain)
+    scorer = Scorer.load(model_file)
+    inputs.refuse_categories(scorer)
+    answering = Answering.of(scorer, level, threshold or (), abstain)
     skip = on_error == "skip"
     if inputs.STDIN in paths:
         _filter(answering, paths, reading, target, summary, skip=skip, json=json)
@@ -112,12 +114,12 @@ def _filter(
     skip: bool, json: bool,
 ) -> None:  # fmt: skip
     """Answer the lines of standard input."""
-    from bayesnb.cli import lines, stream
+    from bayesnb.cli import growing, lines, stream
 
     if len(paths) > 1:
         raise ValueError("- reads standard input and stands alone; score the other paths by themselves")
     reader, read = lines.LineReader(answering.scorer, reading), stream.standard_input()
-    rows = output.Rows(target, ndjson=json if target is None or _of_no_kind(target) else _is_ndjson(target))
+    rows = growing.Rows(target, ndjson=json if target is None or _of_no_kind(target) else _is_ndjson(target))
     filter_ = stream.Filter(answering, reader, rows, skip=skip)
     about = _about(answering)
     try:

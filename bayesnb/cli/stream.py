@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bayesnb.cli import answers, inputs, interrupts, lines, output
+from bayesnb.cli import answers, growing, inputs, interrupts, lines, output
 from bayesnb.cli.wording import in_shell_words
 from bayesnb.evaluation import Drift
 
@@ -23,14 +23,14 @@ class Filter:
         How documents are answered.
     reader : LineReader
         How lines are read.
-    rows : output.Rows
+    rows : growing.Rows
         Where the rows go.
     skip : bool
         Whether a line that cannot be scored is left out; otherwise it ends the filter.
     """
 
     def __init__(
-        self, answering: answers.Answering, reader: lines.LineReader, rows: output.Rows, *, skip: bool
+        self, answering: answers.Answering, reader: lines.LineReader, rows: growing.Rows, *, skip: bool
     ) -> None:
         self.answering, self.reader, self.rows, self.skip = answering, reader, rows, skip
         self.skipped: Counter[str] = Counter()

@@ -35,6 +35,7 @@ def evaluate(
 
     output.check_targets(csv)
     scorer = Scorer.load(model_file)
+    inputs.refuse_categories(scorer)
     with output.working("scoring"):
         corpus = inputs.Reading(text, label, format, encoding, quoting, header).labelled(paths)
         found, drift = _evaluated(scorer, corpus)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayesnb import validate
 from bayesnb.contrast.law import SHAPES
+from bayesnb.events.priors import pseudo_count
 from bayesnb.families import Beta, Dirichlet, excess
 from bayesnb.given import shown
 
@@ -102,7 +103,7 @@ class Cells:
     @cached_property
     def laplace(self) -> Array:
         """(n + s)/(N + sum s); Bernoulli: (n + s)/(N + 2s)."""
-        s = np.broadcast_to(np.asarray(self.alpha, dtype=float), self.posterior.prior.shape[1:])
+        s = pseudo_count(self.alpha, self.posterior.statistics.n_tokens)
         spread = 2 * s[self.chosen] if self._bernoulli else s.sum()
         with np.errstate(divide="ignore", invalid="ignore"):
             return (self.count + s[self.chosen]) / (self.total + spread)

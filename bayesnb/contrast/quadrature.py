@@ -218,7 +218,8 @@ def _bend(r: Array, a: Array, b: Array) -> tuple[Array, Array]:
 
     def place(t2: Array) -> tuple[Array, Array]:  # 1 - phi_1 where logit(x) = t2, and logit(phi_1) there
         rest = np.maximum(special.expit(-t2) - np.expm1(np.minimum(r, 700)) * special.expit(t2), flat)
-        return rest, np.log1p(-rest) - np.log(rest)
+        # a phi_1 that is lost beside 1 is taken from its own logarithm
+        return rest, np.where(rest > 0.5, r + special.log_expit(t2), np.log1p(-np.minimum(rest, 0.5))) - np.log(rest)
 
     rest, bend = place(centre)
     width = scale * (lost + np.exp(-r) * rest) / rest  # by the slope of logit(x) there

@@ -61,9 +61,8 @@ def compared(posterior: Any, numerator: Any, denominator: Any) -> Sides:
         raise ValueError(f"token {token} is the only one, of probability 1 in every class: there is no ratio to judge")
     if numerator is None:
         if denominator is not None:
-            raise ValueError(
-                f"denominator {shown(denominator)} needs a numerator; give both, or neither for every pair"
-            )
+            other = shown(denominator)
+            raise ValueError(f"denominator {other} needs a numerator; give both, or neither for every pair")
         every = np.arange(len(classes))
         return Sides(posterior, every, np.array(list(combinations(every, 2))), {})
     first = _class_row(classes, numerator)
@@ -118,10 +117,8 @@ def token_columns(posterior: Any, tokens: Iterable[Any] | None) -> Index:
         return np.arange(len(names))
     if isinstance(tokens, str):
         tokens = [tokens]
-    if not isinstance(tokens, Iterable):
-        raise ValueError(f"tokens must be a list of tokens, got {shown(tokens)}")
     place = {name: i for i, name in enumerate(names)}
-    wanted = list(tokens)
+    wanted = given.listed(tokens, "tokens must be a list of tokens")
     unknown = [t for t in wanted if not given.is_name(t) or t not in place]
     if unknown:
         few = ", ".join(map(shown, names[:10])) + (", ..." if len(names) > 10 else "")
@@ -130,16 +127,22 @@ def token_columns(posterior: Any, tokens: Iterable[Any] | None) -> Index:
     return np.array([place[t] for t in wanted], dtype=np.intp)
 
 
+def index_of(names: Array) -> pd.Index:
+    """Names of classes or tokens; strings as objects, since those of Arrow hold no lone surrogate."""
+    import pandas as pd
+
+    return pd.Index(names, dtype=object if names.dtype.kind in "OU" else None)
+
+
 def row_index(sides: Sides, names: Array, *, every: bool) -> pd.Index:
     """Tokens; where every pair is shown (numerator, denominator, token), from codes: a list of tuples would be slow."""
     import pandas as pd
 
     if not every:
-        return pd.Index(names, name="token")
+        return index_of(names).rename("token")
     codes, levels = pd.factorize(names)
     first, second = (np.repeat(side, len(names)) for side in sides.pairs.T)
-    classes = pd.Index(sides.posterior.classes)
+    classes = index_of(sides.posterior.classes)
     arrays: list[Any] = [first, second, np.tile(codes, len(sides.pairs))]
-    return pd.MultiIndex(
-        levels=[classes, classes, pd.Index(levels)], codes=arrays, names=["numerator", "denominator", "token"]
-    )
+    sides_and_tokens: list[Any] = [classes, classes, index_of(np.asarray(levels))]
+    return pd.MultiIndex(levels=sides_and_tokens, codes=arrays, names=["numerator", "denominator", "token"])

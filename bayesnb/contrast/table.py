@@ -125,7 +125,7 @@ def _columns(cells: Cells, pairs: Index, level: float) -> tuple[dict[str, Array]
     def both(name: str, values: Array) -> dict[str, Array]:
         return {f"{name}_num": values[first].ravel(), f"{name}_den": values[second].ravel()}
 
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         points = {
             "ratio_map": (cells.mode[first] / cells.mode[second]).ravel(),
             "ratio_laplace": (cells.laplace[first] / cells.laplace[second]).ravel(),

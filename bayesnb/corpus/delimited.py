@@ -20,7 +20,7 @@ from pathlib import Path
 import polars as pl
 
 from .decoding import LONGEST, utf8_pieces
-from .headers import header_names, numbered
+from .headers import header_names, numbered, width_message
 from .records import CorpusError
 
 QUOTING = ("minimal", "none")
@@ -281,7 +281,7 @@ def _read_strictly(
             continue
         values: list[str | None] = [*row]
         if len(row) != len(names):
-            fault = CorpusError(_width_message(form.path, line, end, row, names))
+            fault = CorpusError(width_message(form.path, line, end, row, names))
             if stop:
                 raise fault
             values, faults[len(columns[0]) + 1] = [None] * len(names), str(fault)
@@ -289,19 +289,6 @@ def _read_strictly(
             column.append(value)
     series = {str(j): pl.Series(column, dtype=pl.String) for j, column in enumerate(columns)}
     return pl.DataFrame(series), blank, faults
-
-
-def _width_message(path: Path, line: int, end: int, row: list[str], names: list[str]) -> str:
-    shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-    if end > line:
-        remedy = f"a quote runs on to line {end}: close it, or pass quoting='none'"
-    elif len(names) == 1:
-        remedy = "if what stands above it is no header, delete that; if a text holds delimiters, quote it"
-    elif len(row) > len(names):
-        remedy = "quote the fields that hold delimiters"
-    else:
-        remedy = "complete the row, or delete it"
-    return f"{path}, line {line}: {len(row)} fields where {len(names)} are expected ({shown}); {remedy}"
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 from .records import CorpusError
 
@@ -36,6 +37,20 @@ def header_names(names: list[str], place: str, delimiter: str) -> list[str]:
 def numbered(width: int) -> list[str]:
     """Names of columns that have none."""
     return [f"column_{j + 1}" for j in range(width)]
+
+
+def width_message(path: Path, line: int, end: int, row: list[str], names: list[str]) -> str:
+    """What to say of a row that stands in some lines and has another number of fields than there are columns."""
+    shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    if end > line:
+        remedy = f"a quote runs on to line {end}: close it, or pass quoting='none'"
+    elif len(names) == 1:
+        remedy = "if what stands above it is no header, delete that; if a text holds delimiters, quote it"
+    elif len(row) > len(names):
+        remedy = "quote the fields that hold delimiters"
+    else:
+        remedy = "complete the row, or delete it"
+    return f"{path}, line {line}: {len(row)} fields where {len(names)} are expected ({shown}); {remedy}"
 
 
 def _refuse_other_delimiter(name: str, place: str, delimiter: str) -> None:

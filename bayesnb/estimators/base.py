@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from bayesnb import given, storage, validate
@@ -764,6 +763,7 @@ def _targets(estimator: BaseEstimator, y: Any) -> np.ndarray:
     y = validate.labels(y)
     if not len(y):
         raise ValueError("Found array with 0 sample(s) (shape=(0,)) while a minimum of 1 is required: y is empty")
-    if y.dtype.kind not in "biu":  # which are classes whatever they are
-        check_classification_targets(y)
+    if y.dtype.kind == "f" and (y != np.floor(y)).any():
+        row = int(np.argmax(y != np.floor(y)))
+        raise ValueError(f"Unknown label type: continuous. Label {y[row]:g} at row {row} is no class; make it a string")
     return y

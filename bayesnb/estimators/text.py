@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal, Self
@@ -413,9 +413,7 @@ def _texts(X: Any) -> list[str]:
         raise ValueError("one string was given where a list of texts is expected; write [text]")
     if isinstance(X, Mapping) or given.is_frame(X):
         raise ValueError(f"a {type(X).__name__} was given where a list of texts is expected; pass its column of texts")
-    if not isinstance(X, Iterable):
-        raise ValueError(f"{given.shown(X)} was given where a list of texts is expected")
-    texts = X.to_list() if hasattr(X, "to_list") else list(X)
+    texts = X.to_list() if hasattr(X, "to_list") else given.listed(X, "a list of texts is expected")
     for row, text in enumerate(texts if set(map(type, texts)) - {str} else ()):
         if not isinstance(text, str):
             raise ValueError(f"text at row {row} is {given.shown(text)}, not a string; drop that row or fill it")

@@ -24,6 +24,7 @@ from bayesnb.events.cells import UNSEEN, Cell, Documents, Statistics, as_cells
 from bayesnb.events.statistics import _difference
 from bayesnb.events.theta import ClassPrior
 from bayesnb.families import Beta, Dirichlet, NoModeError, mode_of_excess
+from bayesnb.given import shown
 from bayesnb.logbeta import log_dirichlet_step
 from bayesnb.validate import _plain
 
@@ -134,7 +135,7 @@ def per_cell(value: Any, block: np.ndarray, n_columns: int, shape: tuple[int, ..
             result[..., cells] = given.floats(entry, name)
         except ValueError:
             raise ValueError(
-                f"{name} of column {column} is {given.shown(entry)}: give a number, or one for each of its "
+                f"{name} of column {column} is {shown(entry)}: give a number, or one for each of its "
                 f"{len(cells)} categories"
             ) from None
     return result
@@ -216,8 +217,8 @@ class Posterior(CountPosterior):
         return n / total
 
     def _no_value(self, k: int, cell: int) -> str:
-        label, (column, _) = _plain(self.classes[k]), self._named(cell)
-        return f"class {label!r} has no value in column {column!r}: the mle of its phi is 0/0; use estimate='mean'"
+        label, (column, _) = shown(self.classes[k]), map(shown, self._named(cell))
+        return f"class {label} has no value in column {column}: the mle of its phi is 0/0; use estimate='mean'"
 
     def _new_table(self, estimate: str) -> LogTable:
         return LogTable(self._phi_hat(estimate))
@@ -258,16 +259,16 @@ class Posterior(CountPosterior):
         return _plain(self.statistics.columns[token.column]), _plain(token.category)
 
     def _explain_missing_mode(self, error: NoModeError) -> str:
-        label = _plain(self.classes[error.index[0]])
-        column, category = self._named(error.index[1])
+        label = shown(self.classes[error.index[0]])
+        column, category = map(shown, self._named(error.index[1]))
         if not error.unbounded:
             return (
-                f"phi of column {column!r} in class {label!r} has no unique mode: nothing was seen of it and every "
+                f"phi of column {column} in class {label} has no unique mode: nothing was seen of it and every "
                 "concentration is 1; use estimate='mean', or a prior above 1"
             )
         return (
-            f"phi has no mode: the posterior concentration of category {category!r} of column {column!r} in class "
-            f"{label!r} is below 1; use estimate='mean', or a prior of at least 1"
+            f"phi has no mode: the posterior concentration of category {category} of column {column} in class "
+            f"{label} is below 1; use estimate='mean', or a prior of at least 1"
         )
 
 

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from bayesnb.given import real, shown
 from bayesnb.special import log_rising
 
 NAMES = ("background", "empirical", "empirical-background")
@@ -51,7 +52,7 @@ def canonical(prior: Any) -> Any:
     """``("background", 500)`` as the name "background:500", which a model file can hold; anything else as it is."""
     if isinstance(prior, (tuple, list)) and len(prior) == 2 and isinstance(prior[0], str):
         name, strength = prior
-        return f"{name}:{float(strength)!r}" if isinstance(strength, (Real, np.number)) else f"{name}:{strength}"
+        return f"{name}:{real(strength)!r}" if isinstance(strength, (Real, np.number)) else f"{name}:{shown(strength)}"
     return prior
 
 

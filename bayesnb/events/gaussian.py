@@ -171,12 +171,18 @@ def added_variance(statistics: MomentStatistics, var_smoothing: Any) -> float:
     Where every column is constant, of the largest squared value, and where all are 0 of 1: a variance of 0 would make
     every density infinite.
     """
+    share = smoothing_share(var_smoothing)
+    _, mean, variance = statistics.pooled()
+    return share * (variance.max(initial=0.0) or _squares(mean).max(initial=0.0) or 1.0)
+
+
+def smoothing_share(var_smoothing: Any) -> float:
+    """The estimators' `var_smoothing` as a float; ValueError where it is no number from 0 to 1e100."""
     share = given.real(var_smoothing)
     if not 0 <= share <= validate.MOST:
         what = f"at most {validate.MOST:g}, got {shown(var_smoothing)}"
         raise ValueError(f"var_smoothing must be a number >= 0 and {what}")
-    _, mean, variance = statistics.pooled()
-    return share * (variance.max(initial=0.0) or _squares(mean).max(initial=0.0) or 1.0)
+    return share
 
 
 def weak(statistics: MomentStatistics) -> NormalInverseGamma:
@@ -342,7 +348,7 @@ class Posterior(BasePosterior):
     @cached_property
     def _predictive_table(self) -> tuple[np.ndarray, ...]:
         t = self.normal.predictive()
-        return t.loc, np.sqrt(t.df * t.scale2), t.log_normalizer(), (t.df + 1) / 2
+        return t.loc, np.sqrt(t.df) * np.sqrt(t.scale2), t.log_normalizer(), (t.df + 1) / 2
 
     def _point(self, estimate: str) -> tuple[np.ndarray, np.ndarray]:
         cache = self.__dict__.setdefault("_points", {})

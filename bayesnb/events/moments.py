@@ -233,12 +233,13 @@ def _removed(whole: Moments, part: Moments) -> Moments:
     it the part was not in the whole, and the constructor says so.
     """
     n = _difference(whole[0], part[0])
-    delta = np.where((whole[0] > 0) & (part[0] > 0), whole[1] - part[1], 0.0)
     gone = n <= 0
     share = np.where(gone, 0.0, _ratio(part[0], n))
     weight = np.where(gone, part[0], share * whole[0])
-    m2 = whole[2] - part[2] - weight * delta**2
-    error = 16 * EPSILON * np.maximum(np.abs(whole[1]), np.abs(part[1]))
-    slack = 16 * EPSILON * whole[2] + 2 * error * np.sqrt(weight * whole[2]) + weight * error**2
+    with np.errstate(over="ignore", invalid="ignore"):  # of a part that was not in the whole: refused as not finite
+        delta = np.where((whole[0] > 0) & (part[0] > 0), whole[1] - part[1], 0.0)
+        m2 = whole[2] - part[2] - weight * delta**2
+        error = 16 * EPSILON * np.maximum(np.abs(whole[1]), np.abs(part[1]))
+        slack = 16 * EPSILON * whole[2] + 2 * error * np.sqrt(weight * whole[2]) + weight * error**2
     nothing = (m2 >= -(slack + 1e-6 * whole[2])) & ((m2 <= slack) | (n == 0))
     return n, whole[1] + share * delta, np.where(nothing, 0.0, m2)

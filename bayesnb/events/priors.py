@@ -31,9 +31,7 @@ def laplace_concentration(alpha: Any, estimate: str) -> np.ndarray:
     ValueError
         alpha is negative or not a number, or 0 where the prior would be improper.
     """
-    s = given.floats(alpha, "alpha must be a number >= 0, or one a token")
-    if s.ndim > 1 or not (np.isfinite(s) & (s >= 0)).all():
-        raise ValueError(f"alpha must be a number >= 0, or one a token; got {given.shown(alpha)}")
+    s = pseudo_count(alpha)
     if validate.estimate(estimate) == "mle":
         return np.ones_like(s)
     if estimate == "map":
@@ -41,6 +39,28 @@ def laplace_concentration(alpha: Any, estimate: str) -> np.ndarray:
     if not (s > 0).all():
         raise ValueError(f"alpha = 0 with estimate={estimate!r} is an improper prior; use estimate='mle' or alpha > 0")
     return s
+
+
+def pseudo_count(alpha: Any, n_tokens: int | None = None) -> np.ndarray:
+    """Laplace pseudo-count: a number, or one a token; of that many tokens, shape (V,), where their number is given.
+
+    Raises
+    ------
+    ValueError
+        It is negative, above 1e100 or no number, or of another length.
+    """
+    demand = "alpha must be a number >= 0, or one a token"
+    s = given.floats(alpha, demand)
+    if s.ndim > 1 or not (np.isfinite(s) & (s >= 0)).all():
+        raise ValueError(f"{demand}; got {given.shown(alpha)}")
+    if (s > validate.MOST).any():
+        ends = f"between {validate.LEAST:g} and {validate.MOST:g}"
+        raise ValueError(f"alpha must be 0 or lie {ends}, got {s.max():g}")
+    if n_tokens is None:
+        return s
+    if s.shape not in ((), (1,), (n_tokens,)):
+        raise ValueError(f"alpha has {len(s)} entries, but there are {n_tokens} tokens; give a number, or one a token")
+    return np.broadcast_to(s, (n_tokens,))
 
 
 def mean_alpha(alpha: Any) -> float:

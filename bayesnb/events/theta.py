@@ -143,7 +143,7 @@ class ClassPrior:
 def _named(class_prior: Any) -> Any:
     """A pandas Series whose index holds labels, as a mapping: reading it by position would mix the classes up."""
     index = getattr(class_prior, "index", None)
-    if not hasattr(class_prior, "to_dict") or list(index) == list(range(len(class_prior))):  # type: ignore[arg-type]
+    if index is None or not hasattr(class_prior, "to_dict") or list(index) == list(range(len(class_prior))):
         return class_prior
     return class_prior.to_dict()
 
@@ -152,9 +152,8 @@ def _in_order(class_prior: Mapping, classes: np.ndarray) -> list[float]:
     names = list(classes)
     unknown = [label for label in class_prior if label not in names]
     if unknown:
-        raise ValueError(
-            f"class_prior names class {shown(unknown[0])}, which is not among the classes {_listed(names)}"
-        )
+        one = shown(unknown[0])
+        raise ValueError(f"class_prior names class {one}, which is not among the classes {_listed(names)}")
     missing = [label for label in names if label not in class_prior]
     if missing:
         raise ValueError(

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bayesnb import contrast
+from bayesnb import contrast, given
 from bayesnb.plots import canvas
 from bayesnb.plots.agreement import plot_agreement
 from bayesnb.plots.estimates import plot_map_vs_laplace, plot_shrinkage
@@ -89,8 +89,7 @@ def plot_ratios(
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['upon', 'whilst', 'kind', 'consequently', 'although']
     """
-    if not (isinstance(top, (int, np.integer)) and top > 0):
-        raise ValueError(f"top must be a whole number above 0, got {top!r}")
+    top = given.whole(top, "top", 1)
     table = _ratio_table(model, numerator, denominator, level, tokens)
     table = contrast.surest_first(table).head(top)
     told: dict[Any, Any] = {"numerator": "numerator", "denominator": "denominator"}

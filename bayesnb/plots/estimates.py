@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bayesnb.events.base import CountPosterior
+from bayesnb.events.priors import pseudo_count
 from bayesnb.plots import canvas
 
 _MANY = 500  # marks from which a cloud is drawn in pixels, its text still in outlines
@@ -45,7 +46,7 @@ def plot_map_vs_laplace(model: Any, alpha: Any = None) -> Figure:
     ['largest |MAP − Laplace|: 0', 'rare tokens move most, relative to their size']
     """
     posterior = canvas.posterior_of(model)
-    s = _pseudo_count(getattr(model, "alpha", 1.0) if alpha is None else alpha)
+    s = pseudo_count(getattr(model, "alpha", 1.0) if alpha is None else alpha, posterior.statistics.n_tokens)
     mode, laplace = posterior.phi_hat("map"), _laplace(posterior, s)
     gap = float(np.abs(mode - laplace).max())
     names = canvas.readable(posterior.classes)
@@ -60,13 +61,6 @@ def plot_map_vs_laplace(model: Any, alpha: Any = None) -> Figure:
         ax.grid()
         canvas.legend(ax, loc="upper left")
     return fig
-
-
-def _pseudo_count(alpha: Any) -> np.ndarray:
-    s = np.asarray(alpha, float)
-    if s.ndim > 1 or not (np.isfinite(s) & (s >= 0)).all():
-        raise ValueError(f"alpha must be a number >= 0, or one a token; got {alpha!r}")
-    return s
 
 
 def _phrase(s: np.ndarray) -> str:

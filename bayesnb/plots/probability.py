@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy import special
 
-from bayesnb import validate
+from bayesnb import given, validate
 from bayesnb.evaluation import reliability_table
 from bayesnb.model import class_codes
 from bayesnb.plots import canvas
@@ -75,7 +75,7 @@ def plot_class_probabilities(
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['free discount', 'coffee game']
     """
-    p, ends = _probabilities(probabilities), np.asarray(intervals, float)
+    p, ends = _probabilities(probabilities), given.floats(intervals, "intervals must be numbers")
     _refuse_bad_intervals(ends, p)
     n, k = p.shape
     labels = np.arange(k) if classes is None else _one_each(classes, k, "classes")
@@ -95,7 +95,7 @@ def plot_class_probabilities(
 
 
 def _probabilities(value: Any) -> np.ndarray:
-    p = np.asarray(value, float)
+    p = given.floats(value, "probabilities must be numbers")
     if p.ndim != 2 or not p.size or p.shape[1] < 2:
         raise ValueError(f"probabilities must be (documents, classes), at least one and two; got shape {p.shape}")
     bad = np.argwhere(~((p >= 0) & (p <= 1)))
@@ -121,7 +121,7 @@ def _refuse_bad_intervals(ends: np.ndarray, p: np.ndarray) -> None:
 def _one_each(values: Sequence[Any], n: int, what: str) -> np.ndarray:
     found = np.asarray(values, dtype=object)
     if found.shape != (n,):
-        raise ValueError(f"{what} has {len(found)} entries, {n} are needed")
+        raise ValueError(f"{what} has {found.size} entries, {n} are needed")
     return found
 
 
@@ -212,10 +212,9 @@ def plot_calibration(y: Any, probabilities: Any, classes: Sequence[Any] | None =
     >>> figure.axes[1].get_xlabel()
     'probability given to the most probable class'
     """
-    if not (isinstance(bins, (int, np.integer)) and bins > 0):
-        raise ValueError(f"bins must be a whole number above 0, got {bins!r}")
+    bins = given.whole(bins, "bins", 1)
     p, y = _probabilities(probabilities), validate.labels(y)
-    labels = np.unique(y) if classes is None else np.asarray(classes)
+    labels = np.unique(y) if classes is None else validate.labels(classes)
     if len(y) != len(p) or len(labels) != p.shape[1]:
         raise ValueError(f"{len(y)} labels and {len(labels)} classes do not fit probabilities of shape {p.shape}")
     right = p.argmax(axis=1) == class_codes(y, labels)

@@ -10,7 +10,7 @@ import numpy as np
 from bayesnb.events.base import CountPosterior
 from bayesnb.plots import canvas
 from bayesnb.report.page import Block, Facts, Figure, Section, Table, Text
-from bayesnb.report.page_text import number
+from bayesnb.report.page_text import legible, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -219,7 +219,9 @@ def ratios_section(table: pd.DataFrame, figure: Picture | None = None, rows: int
     facts |= {"Tokens": len(table), "Interval excludes 1": int((strength > 0).sum())}
     columns = {name: title for name, title in _RATIO_COLUMNS.items() if name in ranked}
     columns |= {
-        f"count_{name[:3]}": f"n in {names[name]}" for name in ("numerator", "denominator") if names[name] is not None
+        f"count_{name[:3]}": f"n in {legible(names[name])}"
+        for name in ("numerator", "denominator")
+        if names[name] is not None
     }
     listed = ranked[[name for name in columns if name in ranked]].rename(columns=columns).rename_axis("token")
     caption = (

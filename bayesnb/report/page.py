@@ -125,8 +125,10 @@ class Table:
         import pandas as pd
 
         if isinstance(self.data, pd.DataFrame):
-            frame = self.data.reset_index() if any(name is not None for name in self.data.index.names) else self.data
-            columns = {str(name): frame.iloc[: self.limit, i].tolist() for i, name in enumerate(frame.columns)}
+            frame = self.data.iloc[: self.limit]
+            levels = frame.index.names if any(name is not None for name in frame.index.names) else []
+            columns = {str(name): frame.index.get_level_values(i).tolist() for i, name in enumerate(levels)}
+            columns |= {str(name): frame.iloc[:, i].tolist() for i, name in enumerate(frame.columns)}
         else:
             names = dict.fromkeys(name for row in self.data for name in row)
             columns = {str(name): [row.get(name) for row in self.data[: self.limit]] for name in names}

@@ -23,7 +23,12 @@ class Shown:
 
 def escape(text: Any) -> str:
     """Text safe in HTML and its attributes; what UTF-8 or HTML cannot hold is shown as its Python escape."""
-    return html.escape("".join(c if _allowed(c) else ascii(c)[1:-1] for c in str(text)))
+    return html.escape(legible(text))
+
+
+def legible(text: Any) -> str:
+    """Text in which what UTF-8 or HTML cannot hold is shown as its Python escape."""
+    return "".join(c if _allowed(c) else ascii(c)[1:-1] for c in str(text))
 
 
 def _allowed(c: str) -> bool:

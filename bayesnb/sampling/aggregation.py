@@ -15,7 +15,7 @@ from scipy import sparse
 
 from bayesnb.events.base import CountPosterior, Posterior
 from bayesnb.families import Beta
-from bayesnb.given import is_name, shown
+from bayesnb.given import is_name, listed, shown
 
 
 def aggregate(posterior: CountPosterior, tokens: Iterable[Any]) -> CountPosterior:
@@ -108,10 +108,7 @@ def positions(posterior: CountPosterior, tokens: Iterable[Any]) -> list[int]:
 
 def chosen(tokens: Any) -> list[Any]:
     """Tokens as a list of at least one name; ValueError where they are something else, such as a single token."""
-    if isinstance(tokens, str | bytes) or not isinstance(tokens, Iterable):
-        one = shown(tokens)
-        raise ValueError(f"tokens must be a list of tokens, got the one {one}; write tokens=[{one}]")
-    found = list(tokens)
+    found = listed(tokens, f"write tokens=[{shown(tokens)}]: tokens must be a list of tokens")
     if not found:
         raise ValueError("tokens is empty; choose at least one token, or leave it out for all")
     for token in found:

@@ -192,7 +192,7 @@ def select(
         raise ValueError(f"all documents are of class {classes.tolist()[0]!r}: there is nothing to choose between")
     if candidates is None:
         candidates = default_candidates(class_prior, presence=bool((X.data > 1).any()))
-    candidates = list(candidates) if isinstance(candidates, Iterable) else [candidates]
+    candidates = given.listed(candidates, "candidates must be a list of Settings")
     _refuse_unsuitable(candidates)
     scored = []
     for candidate in _scored(candidates, X, y, own):

@@ -49,8 +49,9 @@ def fit_power(clf: Any, X: Any, y: Any, sample_weight: Any = None, largest: floa
     """
     from sklearn.base import clone
 
-    if not 0 < given.real(largest) <= validate.MOST:
-        raise ValueError(f"largest must be a number above 0 and at most {validate.MOST:g}, got {given.shown(largest)}")
+    if not SMALLEST <= given.real(largest) <= validate.POWERS[1]:
+        what = f"from {SMALLEST:g} to {validate.POWERS[1]:g}, got {given.shown(largest)}"
+        raise ValueError(f"largest must be a number above 0, {what}")
     if isinstance(clf, type) or not hasattr(clf, "_scored"):
         raise TypeError(f"fit_power needs an estimator such as MultinomialNB(), got {given.shown(clf)}")
     fitted = clone(clf).fit(X, y, sample_weight)

@@ -17,6 +17,7 @@ from bayesnb.uncertainty.lattice import Scores, share_interval, share_largest
 from bayesnb.uncertainty.measured import Measured
 from bayesnb.uncertainty.quantiles import Terms, equal_tailed, probability_positive
 
+LEAST, MOST = 1e-50, 1e50
 _READERS: dict[str, type[Documents]] = {
     "multinomial": Counted, "bernoulli": Counted, "categorical": Counted, "gaussian": Measured
 }  # fmt: skip
@@ -28,12 +29,30 @@ def read(posterior: Posterior, X: Any, power: float) -> Documents:
     Raises
     ------
     ValueError
-        X does not fit the model, or its parameters have no posterior, or the event model no law of log-odds here.
+        X does not fit the model or has a count above 1e50, or its parameters have no posterior, or the event model no
+        law of log-odds here.
     """
     if posterior.event not in _READERS:
         known = ", ".join(_READERS)
         raise ValueError(f"event model {posterior.event!r} has no law of log-odds here; those of {known} have")
-    return _READERS[posterior.event](posterior, posterior._document(X), power)
+    X = posterior._document(X)
+    _refuse_extremes(posterior, X)
+    return _READERS[posterior.event](posterior, X, power)
+
+
+def _refuse_extremes(posterior: Posterior, X: Any) -> None:
+    """Cumulants have the fourth powers of counts and reciprocal concentrations, which must stay in floating point."""
+    theta = getattr(posterior.theta, "concentration", np.ones(1))
+    least = min(getattr(posterior.prior, "lowest", 1.0), theta.min(initial=1.0))
+    if least < LEAST:
+        raise ValueError(f"a concentration is {least:g}: laws of log-odds are for concentrations from {LEAST:g} on")
+    if isinstance(X, np.ndarray):
+        return
+    beyond = np.flatnonzero((X.data > MOST) | ((X.data < LEAST) & (X.data > 0)))
+    if len(beyond):
+        row = int(np.searchsorted(X.indptr, beyond[0], side="right")) - 1
+        value = X.data[beyond[0]]
+        raise ValueError(f"row {row} has a count of {value:g}: laws of log-odds are for {LEAST:g} to {MOST:g}")
 
 
 class ClassLaw:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,15 +103,17 @@ def explain(
     parts = _PARTS["gamma" if gamma_form else posterior.event]
     names, held, point, ends = parts(posterior, X, estimate, a, b, level)
     prior_point, prior_ends = _class_prior(posterior, estimate, a, b, level)
+    ends, prior_ends = np.sort(ends, axis=0), np.sort(prior_ends)  # at a level near 0 they are equal up to rounding
     index, what, of_prior = _HEADS.get(posterior.event, ("token", "count", 1.0))
+    rows = pd.Index([CLASS_PRIOR, *names], name=index, dtype=object)
     table = pd.DataFrame(
         {
-            what: pd.Series([of_prior, *held], dtype=object if of_prior is None else float).to_numpy(),
+            what: pd.Series([of_prior, *held], rows, dtype=object if of_prior is None else float),  # strings stay so
             "contribution": np.concatenate([[prior_point], power * point]),
             "lower": np.concatenate([prior_ends[:1], power * ends[0]]),
             "upper": np.concatenate([prior_ends[1:], power * ends[1]]),
         },
-        index=pd.Index([CLASS_PRIOR, *names], name=index, dtype=object),
+        index=rows,
     )
     table.attrs["classes"] = (posterior.classes[a], posterior.classes[b])
     return table
@@ -124,7 +126,7 @@ def _pair(posterior: Posterior, joint: np.ndarray, classes: Any) -> tuple[int, i
     if classes is None:
         a, b = (int(k) for k in np.argsort(-joint[0], kind="stable")[:2])
     else:
-        named = list(classes) if isinstance(classes, Iterable) and not isinstance(classes, str) else []
+        named = given.listed(classes, "classes must be two different labels")
         if len(named) != 2:
             raise ValueError(f"classes must be two different labels, got {given.shown(classes)}")
         a, b = (posterior.class_index(label) for label in named)
@@ -192,7 +194,7 @@ def _category_parts(
     block, every = posterior.statistics.block, np.arange(X.shape[1])
     seen = X.indices[np.argsort(block[X.indices])]  # cells reserved for the unseen come last of all columns'
     others = [c[:, (block == block[cell]) & (every != cell)].sum(axis=1) for cell in seen]
-    rest = np.array(others).reshape(len(seen), -1)
+    rest = np.array(others).reshape(len(seen), len(c))
     ends = np.zeros((2, len(seen)))
     some = rest.all(axis=1)
     ends[:, some] = _ratio_ends(c[a, seen[some]], rest[some, a], c[b, seen[some]], rest[some, b], level)
@@ -205,8 +207,7 @@ def _measured_parts(posterior: Any, X: np.ndarray, estimate: str, a: int, b: int
     column = np.flatnonzero(~np.isnan(X[0]))
     x, row = X[0, column], np.arange(len(column))
     if estimate == "predictive":
-        there = np.where(np.isnan(X[0]), 0.0, X[0])  # missing cells drop out below; a density has no missing point
-        log_density = posterior.normal.predictive().log_density(there)
+        log_density = posterior.normal.predictive().log_density(np.where(np.isnan(X[0]), 0.0, X[0]))
     else:
         mu, sigma2 = posterior.mu_hat(estimate), posterior.sigma2_hat(estimate)
         log_density = -(LOG_2PI + np.log(sigma2) + (X[0] - mu) ** 2 / sigma2) / 2
