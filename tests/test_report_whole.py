@@ -13,6 +13,7 @@ from bayesnb import report
 from bayesnb.cli import main
 from bayesnb.corpus import Corpus
 from bayesnb.report.page import Facts, Figure, Table, Text
+from bayesnb.report.page_text import number
 
 TEXTS = [
     "free prices now now", "cheap prices free", "free free meeting", "now cheap", "prices prices free cheap",
@@ -113,6 +114,35 @@ def test_more_than_two_classes_are_each_set_against_the_rest():
     assert [f"Tokens of {label} against the other classes" for label in "abc"] == titles[3:6]
 
 
+def test_top_rules_pictures_and_tables():
+    clf = bayesnb.TextClassifier().fit(TEXTS, Y)
+    page = report.whole_page(clf, corpus(), top=3)
+    for title in ("MLE, Laplace, MAP and mean", "Tokens of spam against ham"):
+        (table,) = blocks(page, title, Table)
+        assert table.html().count("<tr>") == 1 + 3 and "The first 3 of " in table.html(), title
+    (table,) = blocks(page, "The documents it is least sure of", Table)
+    assert len(table.data) == 3
+
+
+def test_a_ratio_that_is_all_but_sure_is_shown_by_what_is_missing():
+    """1 - P(ratio > 1), whatever the digits, and never a flat 1; the column still sorts by the probability."""
+    clf = bayesnb.TextClassifier().fit(["win " * 4 + "the", "game " * 40 + "the", "the"], ["spam", "ham", "ham"])
+    table = clf.token_ratios("ham", "spam")
+    html = report.ratios_section(table).blocks[-1].html()
+    p = float(table.loc["game", "prob_greater"])
+    assert 0.999 < p < 1 and f"1 − {number(1 - p, 2)}" in html and f'data-v="{p!r}"' in html
+    sure = report.ratios_section(table.assign(prob_greater=1.0)).blocks[-1].html()
+    assert sure.count("1 − less than 10⁻¹⁵") == len(table)
+
+
+def test_one_of_a_kind_is_no_plural():
+    clf = bayesnb.TextClassifier().fit(["red"], ["a"])
+    page = report.whole_page(clf, corpus(["red"], ["a"]))
+    assert page.lead.endswith(
+        "model of 1 document and 1 token. There is one class, so that no document can be misjudged."
+    )
+
+
 @pytest.mark.parametrize(
     ("texts", "y", "settings", "said"),
     [
@@ -183,6 +213,13 @@ def test_the_command_writes_page_and_model_and_says_what_it_found(table, capsys)
     html = (table / "page.html").read_text("utf-8")
     assert "fingerprint: " + told["fingerprint"] in html and "Python 3." in html
     assert sorted(path.name for path in table.iterdir()) == ["mail.csv", "mail.model", "page.html"]
+
+
+def test_a_reason_on_the_page_is_in_the_words_of_the_shell(table, capsys):
+    pd.DataFrame({"label": ["a", "b"], "text": ["red", "blue"]}).to_csv("two.csv", index=False)
+    assert main(["report", "two.csv", "--estimate", "mle"]) == 0
+    html = (table / "report.html").read_text("utf-8")
+    assert "use --estimate mean" in html and "estimate=" not in html
 
 
 def test_the_command_samples_on_request_and_names_the_seed(table, capsys):

@@ -17,7 +17,7 @@ WRITERS = {
     "bayesnb/atomic.py": "writes every file",
     "bayesnb/cli/__init__.py": "the null device",
     "bayesnb/cli/commands.py": "the null device",
-    "bayesnb/cli/output.py": "the rows of `score`, as they come, into the file that was named",
+    "bayesnb/cli/growing.py": "the rows of `score`, as they come, into the file that was named",
 }
 OPENS = {"open", "os.open", "io.open", "write_text", "write_bytes", "mkstemp", "NamedTemporaryFile", "to_csv"}
 

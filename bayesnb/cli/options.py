@@ -25,7 +25,8 @@ Paths = Annotated[
     typer.Argument(
         metavar="PATH | LABEL=PATH",
         help="Labelled documents: a folder with a folder per class, a CSV, TSV, Parquet or NDJSON table, a MATRIX "
-        "file; or LABEL=PATH for documents of one class (the first '=' after which a path exists ends the label).",
+        "file (counts, as in the CS229 course); or LABEL=PATH for documents of one class (the first '=' after which a "
+        "path exists ends the label).",
         show_default=False,
     ),
 ]
@@ -72,7 +73,11 @@ Binary = Annotated[bool, typer.Option("--binary", help="Multinomial over presenc
 Tokens = Annotated[
     str,
     typer.Option(
-        "--tokens", help="words, whitespace, space or a regular expression.", autocompletion=one_of(inputs.TOKENS)
+        "--tokens",
+        help="words: runs of two or more letters, digits or _, lower-cased; whitespace: cut at blanks, letters as they "
+        "are; space: lower-cased and cut at each space, so that two make an empty token; or a regular expression for "
+        "one token of the lower-cased text.",
+        autocompletion=one_of(inputs.TOKENS),
     ),
 ]
 Ngrams = Annotated[

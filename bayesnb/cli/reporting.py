@@ -9,6 +9,7 @@ import typer
 
 from bayesnb.cli import fitting, inputs, options, output, texts
 from bayesnb.cli.learn import describe_fit, say_fit
+from bayesnb.cli.wording import in_shell_words
 
 if TYPE_CHECKING:
     from bayesnb.checks.agreement import Agreement
@@ -33,7 +34,7 @@ def report(
         typer.Option("--classes", metavar="NUMERATOR DENOMINATOR", help="Whose tokens to compare.", show_default=False),
     ] = ("", ""),
     level: options.Level = 0.95,
-    top: Annotated[int, typer.Option("--top", help="Tokens and least sure documents shown.", min=1)] = 20,
+    top: Annotated[int, typer.Option("--top", help="Tokens, estimates and least sure documents shown.", min=1)] = 20,
     sample: Annotated[
         bool, typer.Option("--sample", help="Sample with PyMC, too, and show that both agree (takes seconds).")
     ] = False,
@@ -82,7 +83,7 @@ def report(
     with output.progress("making the sections") as tell, inputs.naming_rows(counted.corpus):
         page = pages.whole_page(
             fitted, counted.corpus, counted.documents(fitted.settings), classes=pair, level=level, tree=tree,
-            agreement=agreement, top=top, progress=tell,
+            agreement=agreement, top=top, wording=in_shell_words, progress=tell,
             footer=pages.footer(seed if sample else None, fingerprint=fitted.fingerprint, tokens=tokens),
         )  # fmt: skip
     with output.progress("drawing the page") as tell:  # before writing, which Ctrl-C has to wait for

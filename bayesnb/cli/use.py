@@ -199,7 +199,7 @@ def _say_ratios(told: Mapping[Any, Any], shown: Any) -> None:
         (
             r.token, *((f"{r.numerator} / {r.denominator}",) if every else ()),
             f"{r.count_num:g}/{r.total_num:g}", f"{r.count_den:g}/{r.total_den:g}",
-            r.ratio_median, r.lower, r.upper, r.prob_greater,
+            r.ratio_median, r.lower, r.upper, output.probability(r.prob_greater),
         )
         for r in shown.itertuples()
     ]  # fmt: skip

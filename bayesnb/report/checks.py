@@ -11,7 +11,7 @@ from bayesnb import validate
 from bayesnb.plots import canvas
 from bayesnb.report.model import picture
 from bayesnb.report.page import Block, Facts, Section, Table, Text
-from bayesnb.report.page_text import Shown, number
+from bayesnb.report.page_text import Shown, number, probability
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -146,11 +146,7 @@ def _probabilities(p: np.ndarray, at: np.ndarray, opposite: np.ndarray | None = 
     value, rest = canvas.with_complement(p, at, opposite)
     with np.errstate(divide="ignore"):
         keys = np.log(value) - np.log(rest)
-    near = (rest < 1e-4) & (rest > 0)
-    texts = [
-        f"1 − {number(q, 2)}" if is_near else number(v, 4) for v, q, is_near in zip(value, rest, near, strict=True)
-    ]
-    return [Shown(text, float(key)) for text, key in zip(texts, keys, strict=True)]
+    return [Shown(probability(v, q), float(key)) for v, q, key in zip(value, rest, keys, strict=True)]
 
 
 def evaluation_section(evaluation: Evaluation, figure: Picture | None = None) -> Section:

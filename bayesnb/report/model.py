@@ -10,7 +10,7 @@ import numpy as np
 from bayesnb.events.base import CountPosterior
 from bayesnb.plots import canvas
 from bayesnb.report.page import Block, Facts, Figure, Section, Table, Text
-from bayesnb.report.page_text import legible, number
+from bayesnb.report.page_text import Shown, legible, number, probability
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,6 +101,7 @@ def prior_section(model: Any, settings: Settings | None = None) -> Section:
         if np.ndim(getattr(told, name, [])) == 0:
             facts[title] = getattr(told, name)
     text = (
+        "The model: theta is the probability of each class, phi the probability of each token in a class. "
         "Laplace smoothing by s is the mode (MAP) of the posterior under concentration 1 + s, and the mean under "
         "concentration s. Every interval, ratio and evidence on this page uses the prior named here.\n\n"
         "A prior's concentrations count like data seen before: the table sets their sum beside what was seen."
@@ -111,7 +112,7 @@ def prior_section(model: Any, settings: Settings | None = None) -> Section:
 _SETTINGS = {
     "estimate": "Estimate used for predictions",
     "alpha": "Laplace pseudo-count s",
-    "power": "Power of the likelihood",
+    "power": "Power of the likelihood (1: the model as it is)",
 }
 _STRENGTH = {
     "multinomial": "Strength of the prior of phi in tokens, beside the tokens of each class.",
@@ -170,7 +171,7 @@ def map_laplace_section(table: pd.DataFrame, figure: Picture | None = None, rows
     require(table, ("mle", "laplace", "map", "mean"), "compare_estimates")
     gap = (table["map"] - table["laplace"]).abs()
     facts = {"Prior": table.attrs.get("prior"), "Estimates compared": len(table)}
-    facts |= {"Largest |MAP − Laplace|": gap.max(), "Without a mode": int(table["map"].isna().sum())}
+    facts |= {"Largest |MAP − Laplace|": gap.max(), "No mode, hence no MAP": int(table["map"].isna().sum())}
     moved = np.argsort(-(table["mean"] - table["mle"]).abs().to_numpy(float), kind="stable")
     listed = Table(table.iloc[moved].drop(columns="map_minus_laplace", errors="ignore"), _MOVED, limit=rows)
     alt = f"MAP against Laplace estimates on log axes; the largest difference is {number(gap.max())}."
@@ -223,13 +224,19 @@ def ratios_section(table: pd.DataFrame, figure: Picture | None = None, rows: int
         for name in ("numerator", "denominator")
         if names[name] is not None
     }
-    listed = ranked[[name for name in columns if name in ranked]].rename(columns=columns).rename_axis("token")
+    listed = ranked[[name for name in columns if name in ranked]]
+    sure = [Shown(probability(p, 1 - p, _DIGITS), p) if p < 1 else _SURE for p in listed["prob_greater"]]
+    listed = listed.assign(prob_greater=np.array(sure, object)).rename(columns=columns).rename_axis("token")
     caption = (
         "Ratio of the token's probabilities: mode over mode (MAP), Laplace-smoothed, posterior median and interval."
     )
     text = (
         "How many times more probable a token is in one class than in the other. The tokens listed first are those "
         "whose whole credible interval lies farthest from 1, so that a few chance occurrences rank low."
+        "\n\nThe log Bayes factor, in nats, asks another question: it weighs two probabilities of the token, one a "
+        "class, against one that the classes share. Above 0 the data speak for two, below 0 for one. Two cost more, "
+        "since the prior spreads over values that the data then rule out: an interval may exclude 1 where the factor "
+        "is below 0."
     )
     strongest = f"{ranked.index[0]} at {number(ranked['ratio_median'].iloc[0], 3)}"
     alt = f"Forest plot of token ratios; the strongest is {strongest}."
@@ -237,11 +244,13 @@ def ratios_section(table: pd.DataFrame, figure: Picture | None = None, rows: int
         Text(text),
         Facts(facts),
         *picture(figure, alt),
-        Table(listed, caption, digits=3, limit=rows),
+        Table(listed, caption, digits=_DIGITS, limit=rows),
     ]
     return Section("Token ratios", blocks)
 
 
+_DIGITS = 3
+_SURE = Shown("1 − less than 10⁻¹⁵", 1.0)  # 1 less a double is 0 or above 10⁻¹⁶
 _RATIO_COLUMNS = {
     "count_num": "n in numerator",
     "count_den": "n in denominator",

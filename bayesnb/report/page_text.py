@@ -58,6 +58,19 @@ def number(value: Any, digits: int = 4) -> str:
     return shown.replace("-", "−")
 
 
+def probability(p: float, rest: float, digits: int = 4) -> str:
+    """A probability as text; near 1 by what is missing, since .99999 and 1 less 10⁻¹² are not the same.
+
+    Parameters
+    ----------
+    p, rest : float
+        The probability, and 1 less it, which may have digits of its own.
+    digits : int
+        Significant digits.
+    """
+    return f"1 − {number(rest, 2)}" if 0 < rest < 10.0**-digits else number(p, digits)
+
+
 def is_missing(value: Any) -> bool:
     """None, NaN, NA and NaT."""
     # by type first: comparing NA gives NA, which is neither true nor false

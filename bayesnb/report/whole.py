@@ -46,6 +46,7 @@ def whole_page(
     agreement: Agreement | None = None,
     top: int = 20,
     footer: str = "",
+    wording: Callable[[str], str] = str,
     progress: Callable[[int, int], None] | None = None,
 ) -> Page:
     """Everything about a model and the documents it was learnt from, section by section.
@@ -71,9 +72,11 @@ def whole_page(
     agreement : Agreement, optional
         Of these draws; by default `check_agreement` is asked.
     top : int
-        Tokens in a picture of ratios, and least sure documents listed.
+        Tokens, estimates and least sure documents that each picture and table shows.
     footer : str
         As `footer` gives it.
+    wording : callable, optional
+        Says a message of the library, which names arguments of Python, in the words of the page's readers.
     progress : callable, optional
         Told after each part how many are made, and how many there are.
 
@@ -97,7 +100,7 @@ def whole_page(
     """
     level = validate.level(level)
     stored = of_tokens(model)
-    learnt = _Learnt(stored, _counted(stored, corpus) if X is None else X, corpus, level, top)
+    learnt = _Learnt(stored, _counted(stored, corpus) if X is None else X, corpus, level, top, wording)
     sections = [data_section(corpus, learnt.posterior), prior_section(learnt.posterior, stored.settings)]
     tell = progress or (lambda made, of: None)
     sections.append(learnt.estimates())
@@ -111,8 +114,8 @@ def whole_page(
     tell(4, 4)
     what = "Several classes" if len(learnt.labels) > 2 else " and ".join(map(str, learnt.labels))
     lead = (
-        f"A {stored.settings.event} naive Bayes model of {len(corpus):,} documents and "
-        f"{learnt.posterior.statistics.n_tokens:,} tokens. {found}"
+        f"A {stored.settings.event} naive Bayes model of {_several(len(corpus), 'document')} and "
+        f"{_several(learnt.posterior.statistics.n_tokens, 'token')}. {found}"
     )
     return Page(f"bayesnb: {what}", lead, sections, footer)
 
@@ -136,6 +139,7 @@ class _Learnt:
     corpus: Corpus
     level: float
     top: int
+    wording: Callable[[str], str]
 
     @cached_property
     def posterior(self) -> CountPosterior:
@@ -151,11 +155,12 @@ class _Learnt:
         table, posterior = compare_estimates(self.model), self.posterior
         if table["mle"].isna().any():
             empty = table.index[table["mle"].isna()][0][0]
-            section = map_laplace_section(table)
+            section = map_laplace_section(table, rows=self.top)
             return replace(section, blocks=[Text(f"Class {empty} holds no token: its MLE is 0/0."), *section.blocks])
         section = map_laplace_section(
             table,
             None if table["map"].isna().any() else plots.plot_map_vs_laplace(posterior, self.model.settings.alpha),
+            self.top,
         )
         shrinkage = Figure(
             plots.plot_shrinkage(posterior),
@@ -179,7 +184,7 @@ class _Learnt:
         table = contrast.token_ratios(
             posterior, numerator, denominator, level=self.level, alpha=self.model.settings.alpha
         )
-        section = ratios_section(table, plots.plot_ratios(table, top=self.top))
+        section = ratios_section(table, plots.plot_ratios(table, top=self.top), self.top)
         against = "the other classes" if denominator is None else denominator
         return replace(section, title=f"Tokens of {numerator} against {against}")
 
@@ -194,16 +199,17 @@ class _Learnt:
         """One sentence, the scores of exact leave-one-out, and the documents that were least clear."""
         posterior, settings = self.posterior, self.model.settings
         own = class_codes(np.asarray(self.corpus.y), self.model.state.classes)
+        if len(self.labels) < 2:
+            reason = "There is one class, so that no document can be misjudged."
+            return reason, [Section("Leave-one-out", [Text(reason)])]
         try:
             loo = leave_one_out(posterior, self.X, own, None, settings.estimate, settings.power)
         except ValueError as error:
-            reason = f"Leave-one-out does not exist for these documents and this estimate: {error}."
+            reason = f"Leave-one-out does not exist for these documents and this estimate: {self.wording(str(error))}."
             return reason, [Section("Leave-one-out", [Text(reason)])]
         log_p = normalise(loo.log_joint)
         found = evaluate(np.asarray(self.corpus.y), log_p, self.model.state.classes)
-        picture = None
-        if len(self.labels) > 1:
-            picture = plots.plot_calibration(self.corpus.y, loo.probabilities, classes=self.labels)
+        picture = plots.plot_calibration(self.corpus.y, loo.probabilities, classes=self.labels)
         text = Text(
             "Each document is scored by the posterior without it: the exact answer, not a resampling. "
             f"{loo.note[:1].upper()}{loo.note[1:]}."
@@ -211,7 +217,7 @@ class _Learnt:
         section = evaluation_section(found, picture)
         section = replace(section, title="Leave-one-out", blocks=[text, *section.blocks])
         sentence = f"Left out one by one, {found.errors:,} of {found.documents:,} are misjudged."
-        return sentence, [section, *(self._least_sure(loo.probabilities, own) if len(self.labels) > 1 else [])]
+        return sentence, [section, *self._least_sure(loo.probabilities, own)]
 
     def _least_sure(self, probabilities: np.ndarray, own: np.ndarray) -> list[Section]:
         """The documents whose most probable class is least probable, each by the posterior that never saw it."""
@@ -261,6 +267,10 @@ class _Learnt:
         )
         excerpt = "" if self.corpus.texts is None else _excerpt(self.corpus.texts[row])
         return [*([Text(excerpt)] if excerpt else []), Table(table.iloc[largest], caption)]
+
+
+def _several(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
 def _without(posterior: CountPosterior, x: Any, own: int) -> CountPosterior:
