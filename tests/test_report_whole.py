@@ -131,8 +131,8 @@ def test_a_ratio_that_is_all_but_sure_is_shown_by_what_is_missing():
     html = report.ratios_section(table).blocks[-1].html()
     p = float(table.loc["game", "prob_greater"])
     assert 0.999 < p < 1 and f"1 − {number(1 - p, 2)}" in html and f'data-v="{p!r}"' in html
-    sure = report.ratios_section(table.assign(prob_greater=1.0)).blocks[-1].html()
-    assert sure.count("1 − less than 10⁻¹⁵") == len(table)
+    for p, shown in ((1.0, "1 − less than 10⁻¹⁵"), (0.0, "less than 10⁻³⁰⁷")):
+        assert report.ratios_section(table.assign(prob_greater=p)).blocks[-1].html().count(shown) == len(table)
 
 
 def test_one_of_a_kind_is_no_plural():

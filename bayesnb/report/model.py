@@ -225,7 +225,7 @@ def ratios_section(table: pd.DataFrame, figure: Picture | None = None, rows: int
         if names[name] is not None
     }
     listed = ranked[[name for name in columns if name in ranked]]
-    sure = [Shown(probability(p, 1 - p, _DIGITS), p) if p < 1 else _SURE for p in listed["prob_greater"]]
+    sure = [_ENDS[p] if p in _ENDS else Shown(probability(p, 1 - p, _DIGITS), p) for p in listed["prob_greater"]]
     listed = listed.assign(prob_greater=np.array(sure, object)).rename(columns=columns).rename_axis("token")
     caption = (
         "Ratio of the token's probabilities: mode over mode (MAP), Laplace-smoothed, posterior median and interval."
@@ -250,7 +250,8 @@ def ratios_section(table: pd.DataFrame, figure: Picture | None = None, rows: int
 
 
 _DIGITS = 3
-_SURE = Shown("1 − less than 10⁻¹⁵", 1.0)  # 1 less a double is 0 or above 10⁻¹⁶
+# what a double cannot tell from 0 or 1: it is 10⁻³⁰⁷ at least, and below 1 by 10⁻¹⁶ at least
+_ENDS = {0.0: Shown("less than 10⁻³⁰⁷", 0.0), 1.0: Shown("1 − less than 10⁻¹⁵", 1.0)}
 _RATIO_COLUMNS = {
     "count_num": "n in numerator",
     "count_den": "n in denominator",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 _LARGEST_SVG = 400_000  # bytes; what is larger becomes a PNG
+_PIXELS = 112  # an inch: text of 9 points is then as large as the page's small print
 _STYLE_ATTRIBUTE = re.compile(r'\sstyle="([^"]*)"')
 
 
@@ -177,7 +178,7 @@ class Figure:
         """An ``img`` on a white card, so that it reads the same on a dark page."""
         if not self.alt.strip():
             raise ValueError("a figure needs an alt text: say in words what it shows")
-        width, height = (round(96 * side) for side in self.figure.get_size_inches())
+        width, height = (round(_PIXELS * side) for side in self.figure.get_size_inches())
         caption = f"<figcaption>{escape(self.caption)}</figcaption>" if self.caption else ""
         image = f'<img alt="{escape(self.alt)}" width="{width}" height="{height}" src="{_data_uri(self.figure)}">'
         return f'<figure><div class="card">{image}</div>{caption}</figure>'
