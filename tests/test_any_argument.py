@@ -247,10 +247,10 @@ def test_any_argument_of_a_picture_is_used_or_refused(name, value):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", sorted(LONG))
+@pytest.mark.parametrize("name", sorted(LONG[__name__]))
 def test_with_many_more_examples(name, capsys):
     """Each property of this file once more; says how many examples it ran."""
-    LONG[name]()
+    LONG[__name__][name]()
     with capsys.disabled():
         print(f"\n{name}: {EXAMPLES[name]} examples; so far {dict(CALLS)}")
 
@@ -372,6 +372,23 @@ def test_densities_far_out_are_0_and_no_warning():
         assert bayesnb.NormalInverseGamma(0, 1e-100, 1, 1).log_density(4e223, 4e223) < -1000
         one, wide = (bayesnb.NormalInverseGamma(0, 1, 2, beta).predictive().log_normalizer() for beta in (1, 1e308))
         assert wide - one == pytest.approx(0.5 * np.log(1e308), rel=1e-13)
+        ends = bayesnb.NormalInverseGamma(0, 1, 2, 1).log_density([0, np.inf, np.inf], [np.inf, 1, np.inf])
+        assert ends.tolist() == [-np.inf] * 3
+
+
+def test_a_measurement_far_out_is_explained_without_a_warning():
+    """Each variance of the two parts is a float, their sum is none."""
+    clf = GaussianNB(prior="weak").fit(FOUR, ABC)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = clf.explain([[0.0, 0.0, 4.733117487379409e76]])
+    assert (table["lower"] <= table["upper"]).all()
+
+
+def test_a_threshold_beyond_all_floats_lies_beyond_all_values():
+    with pytest.warns(UserWarning, match=r"above binarize=-1.79769e\+308 in every row"):
+        clf = BernoulliNB(binarize=-HUGE).fit(FOUR, ABC)
+    assert clf.posterior_.statistics.feature_count.sum() == FOUR.size
 
 
 def test_a_lazy_frame_is_no_table_and_resolves_nothing():

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from bayesnb.estimators.matrix import MatrixClassifier
+from bayesnb.given import real
 
 
 class BernoulliNB(MatrixClassifier):
@@ -87,8 +88,8 @@ class BernoulliNB(MatrixClassifier):
             name = self.posterior_.tokens.tolist()[constant[0]]
             more = f" (and {len(constant) - 1} more)" if len(constant) > 1 else ""
             warnings.warn(
-                f"column {name!r}{more} is above binarize={self.binarize:g} in every row, so that it tells nothing; "
-                "is the threshold right?",
+                f"column {name!r}{more} is above binarize={real(self.binarize):g} in every row, so that it tells "
+                "nothing; is the threshold right?",
                 UserWarning,
                 stacklevel=2,
             )

@@ -214,7 +214,7 @@ def _measured_parts(posterior: Any, X: np.ndarray, estimate: str, a: int, b: int
     made = normal_cells(posterior)
     law = made.sum(row, column, x, {a: 1.0, b: -1.0}, [], np.zeros(len(column)))
     one, two = (made.cumulants(k, column, x, 2) for k in (a, b))
-    ends = _ends(law, one[0] - two[0], np.sqrt(one[1] + two[1]), level)
+    ends = _ends(law, one[0] - two[0], np.hypot(np.sqrt(one[1]), np.sqrt(two[1])), level)  # the sum may overflow
     return list(posterior.tokens[column]), x, (log_density[a] - log_density[b])[column], ends
 
 
