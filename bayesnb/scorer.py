@@ -357,11 +357,11 @@ class Scorer:
         settings = self.model.settings
         return self.posterior.log_proba(X, settings.estimate, settings.power)
 
-    def _counted(self, documents: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+    def _counted(self, documents: Any, progress: Any = None) -> tuple[Any, np.ndarray, np.ndarray]:
         """Documents as the event model counts them, known tokens, all tokens."""
         settings, names = self.model.settings, self.model.state.tokens
         if self.model.tokens is not None:
-            counted = self.tokenizer.count(_texts(documents), vocabulary=self._columns)
+            counted = self.tokenizer.count(_texts(documents), self._columns, progress)
             return settings.documents(counted.X), counted.n_known, counted.n_total
         if settings.event == "categorical":
             return self._celled(documents)

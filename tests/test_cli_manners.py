@@ -182,8 +182,10 @@ def large(tmp_path_factory):
         (["score", "m.model", "more.csv", "-o", "rows.csv"], "scoring more.csv"),
         (["select", "some.csv"], "leaving out"),
         (["report", "few.csv", "-o", "page.html"], "drawing the page"),
+        (["evaluate", "m.model", "more.csv"], "counting"),
+        (["compare", "more.csv"], "counting"),
     ],
-    ids=["fit", "score", "select", "report"],
+    ids=["fit", "score", "select", "report", "evaluate", "compare"],
 )
 def test_long_work_shows_how_much_is_done_and_how_much_time_is_left(large, arguments, work):
     shown, status = at_terminal(arguments, large)

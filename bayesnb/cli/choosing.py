@@ -45,9 +45,8 @@ def select(
     fitting.check_tokens(tokens)
     reading = inputs.Reading(text, label, format, encoding, quoting, header)
     output.check_targets(out, csv)
-    with output.working("reading and counting"):
-        counted = fitting.Counted.of(reading.labelled(paths), tokens)
-        shares = counted.settings("multinomial", {"class_prior": known}).class_prior
+    counted = fitting.Counted.read(paths, reading, tokens)
+    shares = counted.settings("multinomial", {"class_prior": known}).class_prior
     output.note_skipped(counted.corpus.skipped)
     fitting.note_labels(counted)
     with output.progress("leaving out each document in turn") as tell, inputs.naming_rows(counted.corpus):

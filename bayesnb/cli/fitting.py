@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from bayesnb.cli import inputs, output
 
 if TYPE_CHECKING:  # what takes time to import is imported where it is used: --help needs none of it
+    from collections.abc import Callable, Sequence
+
     import numpy as np
 
     from bayesnb.corpus.records import Corpus
@@ -114,7 +116,31 @@ class Counted:
     texts: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, corpus: Corpus, tokens: str, texts: dict[str, Any] | None = None, *, presence: bool = False) -> Counted:
+    def read(
+        cls,
+        paths: Sequence[str],
+        reading: inputs.Reading,
+        tokens: str,
+        texts: dict[str, Any] | None = None,
+        *,
+        presence: bool = False,
+    ) -> Counted:
+        """Read a labelled corpus and count it, and show how far that is; see `of`."""
+        with output.working("reading"):
+            corpus = reading.labelled(paths)
+        with output.progress("counting") as tell:
+            return cls.of(corpus, tokens, texts, presence=presence, progress=tell)
+
+    @classmethod
+    def of(
+        cls,
+        corpus: Corpus,
+        tokens: str,
+        texts: dict[str, Any] | None = None,
+        *,
+        presence: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Counted:
         """Count the tokens of a corpus of texts, or take the counts it holds.
 
         Parameters
@@ -126,6 +152,8 @@ class Counted:
             Settings of texts alone.
         presence : bool
             Whether the event model will look at presence, which is then what `max_features` goes by.
+        progress : callable, optional
+            Told how many documents are counted, and how many there are.
 
         Raises
         ------
@@ -144,7 +172,7 @@ class Counted:
             refuse_for_counts(settings, corpus.source)
             return cls(corpus, y, corpus.X, np.array(corpus.tokens, dtype=object), None)
         with inputs.naming_rows(corpus):
-            counted = Tokenizer(tokens, **settings.cutting).count(corpus.texts)
+            counted = Tokenizer(tokens, **settings.cutting).count(corpus.texts, progress=progress)
         if not counted.tokens:
             raise ValueError(
                 f"empty vocabulary: {len(y)} documents hold no token by tokens={tokens!r}; "

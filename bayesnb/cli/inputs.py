@@ -126,7 +126,8 @@ def counts_for(scorer: Scorer, corpus: Corpus) -> tuple[Any, np.ndarray, np.ndar
         )
     with naming_rows(corpus):
         if model.tokens is not None:
-            return scorer._counted(corpus.texts)
+            with output.progress("counting") as tell:
+                return scorer._counted(corpus.texts, tell)
         X = _columns(corpus, model.state.tokens)
         return documents(scorer, X), sizes(scorer, X), sizes(scorer, corpus.X)
 

@@ -53,9 +53,8 @@ def fit(
         clf = texts.fitted(paths, reading, event=event, tokens=tokens, power=exponent, **given, **of_texts)
         model, skipped = clf._model(), clf.skipped_
     else:
-        with output.working("reading and counting"):
-            presence = binary or event == "bernoulli"
-            counted = fitting.Counted.of(reading.labelled(paths), tokens, of_texts, presence=presence)
+        counted = fitting.Counted.read(paths, reading, tokens, of_texts, presence=binary or event == "bernoulli")
+        with output.working("fitting"):
             model, skipped = counted.fitted(counted.settings(event, given), exponent), counted.corpus.skipped
     with output.writing(out):
         fingerprint = storage.save(model, out)
@@ -133,9 +132,8 @@ def compare(
     fitting.check_tokens(tokens)
     reading = inputs.Reading(text, label, format, encoding, quoting, header)
     output.check_targets(csv)
-    with output.working("reading and counting"):
-        corpus = reading.labelled(paths)
-        state = fitting.Counted.of(corpus, tokens).learnt(settings)
+    counted = fitting.Counted.read(paths, reading, tokens)
+    state, corpus = counted.learnt(settings), counted.corpus
     table = compare_estimates(Model(settings, state))
     agreed = _add_sampled(table, settings.posterior(state), seed) if sample else None
     output.note_skipped(corpus.skipped)

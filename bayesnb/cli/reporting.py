@@ -72,9 +72,8 @@ def report(
     of_texts = texts.options_from(ngrams, min_df, max_features, stop_words)
     reading = inputs.Reading(text, label, format, encoding, quoting, header)
     output.check_targets(out, model)
-    with output.working("reading and counting"):
-        presence = binary or event == "bernoulli"
-        counted = fitting.Counted.of(reading.labelled(paths), tokens, of_texts, presence=presence)
+    counted = fitting.Counted.read(paths, reading, tokens, of_texts, presence=binary or event == "bernoulli")
+    with output.working("fitting"):
         fitted = counted.fitted(counted.settings(event, given), exponent)
     pair = _pair(fitted.state.classes, classes)
     output.note_skipped(counted.corpus.skipped)

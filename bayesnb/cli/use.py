@@ -36,9 +36,9 @@ def evaluate(
     output.check_targets(csv)
     scorer = Scorer.load(model_file)
     inputs.refuse_categories(scorer)
-    with output.working("scoring"):
+    with output.working("reading"):
         corpus = inputs.Reading(text, label, format, encoding, quoting, header).labelled(paths)
-        found, drift = _evaluated(scorer, corpus)
+    found, drift = _evaluated(scorer, corpus)
     output.note_skipped(corpus.skipped)
     prior, settings = scorer.posterior.prior.describe(), scorer.model.settings
     if csv is not None:
@@ -66,11 +66,11 @@ def _evaluated(scorer: Any, corpus: Any) -> tuple[Any, Any]:
 
     y, posterior = inputs.true_labels(corpus, scorer.classes), scorer.posterior
     X, known, total = inputs.counts_for(scorer, corpus)
-    joint, log_px = joint_and_density(posterior, scorer.model.settings, X)
-    with inputs.naming_rows(corpus):
+    with output.working("scoring"), inputs.naming_rows(corpus):
+        joint, log_px = joint_and_density(posterior, scorer.model.settings, X)
         log_p = normalise(joint)
-    drift = Drift(len(y), float(total.sum()), float(known.sum()), terms(posterior, X), float(log_px.sum()))
-    return evaluate(y, log_p, posterior.classes), drift
+        drift = Drift(len(y), float(total.sum()), float(known.sum()), terms(posterior, X), float(log_px.sum()))
+        return evaluate(y, log_p, posterior.classes), drift
 
 
 _CONFUSION = ("true", "predicted", "documents")

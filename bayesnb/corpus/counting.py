@@ -47,12 +47,20 @@ class TokenCounts:
 
 
 def count_tokens(
-    tokenizer: Tokenizer, texts: Iterable[str], vocabulary: Iterable[str] | Mapping[str, int] | None
+    tokenizer: Tokenizer,
+    texts: Iterable[str],
+    vocabulary: Iterable[str] | Mapping[str, int] | None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> TokenCounts:
     """See `Tokenizer.count`."""
     documents = listed(texts)
     known = None if vocabulary is None else _columns(vocabulary)
-    parts = list(in_batches(partial(_count_batch, tokenizer, known), documents))
+    parts, done = [], 0
+    for part in in_batches(partial(_count_batch, tokenizer, known), documents):
+        parts.append(part)
+        done += len(part[2])
+        if progress is not None:
+            progress(done, len(documents))
     names = list(known) if known is not None else sorted(set().union(*(names for _, names, _ in parts)))
     place = known if known is not None else {name: column for column, name in enumerate(names)}
     matrices = [X if known is not None else _widened(X, own, place) for X, own, _ in parts]

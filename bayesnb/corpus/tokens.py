@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -136,7 +136,12 @@ class Tokenizer:
         found = _RUNS.fullmatch(self.pattern)
         return (found[1], int(found[2] or 1)) if found else None
 
-    def count(self, texts: Iterable[str], vocabulary: Iterable[str] | None = None) -> TokenCounts:
+    def count(
+        self,
+        texts: Iterable[str],
+        vocabulary: Iterable[str] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> TokenCounts:
         """Count tokens in many documents, in bulk.
 
         Parameters
@@ -145,6 +150,8 @@ class Tokenizer:
             The documents.
         vocabulary : iterable of str, or {token: column}, optional
             Count only these tokens, in this order. By default every token seen, sorted by code point.
+        progress : callable, optional
+            Told now and then how many documents are counted, and how many there are.
 
         Returns
         -------
@@ -158,7 +165,7 @@ class Tokenizer:
         """
         from .counting import count_tokens
 
-        return count_tokens(self, texts, vocabulary)
+        return count_tokens(self, texts, vocabulary, progress)
 
 
 def runs_of(tokens: list[str], shortest: int, longest: int) -> list[str]:
