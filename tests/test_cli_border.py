@@ -281,3 +281,85 @@ def test_completion_is_shown_and_installed_on_request(tmp_path):
     command = ["bash", "-c", "bayesnb --install-completion; true"]
     done = subprocess.run(command, env=home, capture_output=True, text=True)
     assert done.stderr == "" and any("bayesnb" in path.name for path in tmp_path.rglob("*"))
+
+
+# --- remarks on what is likely a slip -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def slips(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mail.csv").write_text(
+        "id,label,text\n" + "".join(f"{i},{'ab'[i % 2]},{'xy'[i % 2]} z{i}\n" for i in range(14))
+    )
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--label", "id"], "14 documents are of 14 classes; is the column of labels the right one?"),
+        (["--alpha", "0"], "some probabilities are 0: a document with such tokens of every class cannot be scored"),
+        (["--estimate", "mle"], "some probabilities are 0"),
+    ],
+)
+def test_fit_remarks_on_what_is_likely_a_slip(slips, capsys, options, said):
+    command = [
+        "fit",
+        "mail.csv",
+        "--text",
+        "text",
+        *(options if "--label" in options else [*options, "--label", "label"]),
+    ]
+    assert main([*command, "-o", "m.model"]) == 0
+    assert said in capsys.readouterr().err
+    assert main(["fit", "mail.csv", "--text", "text", "--label", "label", "-o", "m.model"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_document_that_is_impossible_says_what_would_help(slips, capsys):
+    main(["fit", "mail.csv", "--text", "text", "--label", "label", "--alpha", "0", "-o", "m.model"])
+    Path("both.csv").write_text("text\nz0 z1\n")
+    assert main(["score", "m.model", "both.csv"]) == 2
+    assert "both.csv, row 1 has probability 0 under every class" in (err := capsys.readouterr().err)
+    assert "fit again with alpha > 0" in err
+
+
+def test_compare_says_why_the_map_is_missing(slips, capsys):
+    assert main(["compare", "mail.csv", "--text", "text", "--label", "label", "--prior", "jeffreys"]) == 0
+    assert "map is missing: where a posterior concentration is below 1 there is no mode" in capsys.readouterr().out
+    assert main(["compare", "mail.csv", "--text", "text", "--label", "label"]) == 0
+    assert "map is missing" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["fit", "mail.csv", "-o", "mail.csv"],
+        ["fit", "a=mail.csv", "-o", "mail.csv"],
+        ["compare", "mail.csv", "--csv", "./mail.csv"],
+        ["select", "mail.csv", "--csv", "mail.csv"],
+        ["score", "m.model", "mail.csv", "-o", "mail.csv"],
+        ["score", "m.model", "mail.csv", "--summary", "m.model"],
+        ["evaluate", "m.model", "mail.csv", "--csv", "mail.csv"],
+        ["ratios", "m.model", "--csv", "m.model"],
+        ["sample", "m.model", "-o", "m.model"],
+    ],
+    ids=" ".join,
+)
+def test_no_command_overwrites_what_it_reads(slips, capsys, command):
+    bayesnb.TextClassifier().fit(["xx", "yy"], ["a", "b"]).save("m.model")
+    before = {path.name: path.read_bytes() for path in slips.iterdir()}
+    assert main(command) == 2
+    err = capsys.readouterr().err
+    assert "is read, and would be overwritten; choose another name" in err and err.count("\n") == 1
+    assert {path.name: path.read_bytes() for path in slips.iterdir()} == before
+
+
+def test_a_long_token_is_shortened_in_the_table_and_whole_in_csv(slips, capsys):
+    long = "w" * 300
+    bayesnb.TextClassifier().fit([f"{long} xx", "yy"], ["a", "b"]).save("m.model")
+    assert main(["ratios", "m.model", "--csv", "all.csv"]) == 0
+    out = capsys.readouterr().out
+    assert long[:20] in out and "w…" in out and long[:100] not in out.replace("\n", "")
+    assert f"\n{long}," in Path("all.csv").read_text()

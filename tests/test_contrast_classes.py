@@ -370,3 +370,11 @@ def test_a_class_named_all_is_that_class(tmp_path, capsys):
     path = tmp_path / "m.model"
     bayesnb.TextClassifier().fit(["free win", "coffee ten", "rise"], ["all", "ham", "news"]).save(path)
     assert rows([str(path), "--classes", "all"], capsys)["pooled"] == ["ham", "news"]
+
+
+def test_a_class_that_is_named_rest_is_told_from_the_rest():
+    clf = bayesnb.MultinomialNB().fit([[3, 1], [1, 3], [2, 2]], ["rest", "ham", "spam"])
+    table = clf.token_ratios("rest")
+    assert table.attrs["numerator"] == "rest" and table.attrs["denominator"] == "the rest"
+    other = bayesnb.MultinomialNB().fit([[3, 1], [1, 3], [2, 2]], ["best", "ham", "spam"]).token_ratios("best")
+    assert table["ratio_median"].tolist() == other["ratio_median"].tolist()

@@ -233,6 +233,8 @@ def test_paragraphs_are_separated_by_blank_lines():
     assert Text("one <b>\n\ntwo").html() == "<p>one &lt;b&gt;</p><p>two</p>"
     assert Facts({"<a>": 1}).html() == '<dl class="facts"><div><dt>&lt;a&gt;</dt><dd>1</dd></div></dl>'
     assert escape('"\x07') == "&quot;\\x07"
+    assert escape("a\u202eb\u200b") == "a\\u202eb\\u200b"  # what turns the text around, and what is not seen
+    assert escape("\u0645\u200c\u06cc, \U0001f469\u200d\U0001f52c") == "\u0645\u200c\u06cc, \U0001f469\u200d\U0001f52c"
 
 
 # --- sections -------------------------------------------------------------------------------------------------

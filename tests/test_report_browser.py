@@ -86,7 +86,8 @@ def test_every_table_sorts_by_every_column_and_keeps_its_rows(report, browser):
             const keys = [...table.tBodies[0].rows].map(row => row.cells[j].dataset.v ?? row.cells[j].textContent);
             const numbers = keys.filter(key => key !== "").map(Number);
             const falls = numbers.every((v, i) => i === 0 || numbers[i - 1] >= v);
-            const rises = keys.every((v, i) => i === 0 || keys[i - 1].localeCompare(v) <= 0);
+            const compare = new Intl.Collator(undefined, {numeric: true}).compare;
+            const rises = keys.every((v, i) => i === 0 || compare(keys[i - 1], v) <= 0);
             return [rows().sort().join("|") === before, numeric ? falls : rises, head.getAttribute("aria-sort")];
           });
         })"""
@@ -98,7 +99,9 @@ def test_every_table_sorts_by_every_column_and_keeps_its_rows(report, browser):
 
 
 def test_numbers_sort_by_value_with_the_missing_last_and_nothing_is_wider_than_a_phone(browser, tmp_path):
-    rows = [{"token": "a", "n": 2}, {"token": "b", "n": 10}, {"token": "c", "n": None}, {"token": "d", "n": 1}]
+    rows = [{"token": "a", "n": 2}, {"token": "b", "n": 10}, {"token": "c", "n": None}, {"token": "row 1", "n": 1}]
+    rows.append({"token": "row 11", "n": 0.5})
+    rows.append({"token": "row 2", "n": 0.25})
     wide = [{f"a wide column {i}": i for i in range(30)}]
     blocks = [Table(rows, "c"), Table(wide, "w"), Text("x" * 300), Facts({"y" * 60: "z" * 90})]
     page = tmp_path / "page.html"
@@ -106,9 +109,11 @@ def test_numbers_sort_by_value_with_the_missing_last_and_nothing_is_wider_than_a
     browser.open(page, PHONE)
     column = "[...document.querySelector('table').tBodies[0].rows].map(row => row.cells[1].textContent)"
     click = "document.querySelectorAll('thead button')[1].click(); "
-    assert browser.run(column) == ["2", "10", "–", "1"]
-    assert browser.run(click + column) == ["10", "2", "1", "–"]  # by value, not by letters
-    assert browser.run(click + column) == ["1", "2", "10", "–"]
+    assert browser.run(column) == ["2", "10", "–", "1", "0.5", "0.25"]
+    assert browser.run(click + column) == ["10", "2", "1", "0.5", "0.25", "–"]  # by value, not by letters
+    assert browser.run(click + column) == ["0.25", "0.5", "1", "2", "10", "–"]
+    names = click.replace("[1]", "[0]") + column.replace("cells[1]", "cells[0]")
+    assert browser.run(names) == ["a", "b", "c", "row 1", "row 2", "row 11"]
     assert browser.run("document.documentElement.scrollWidth") <= PHONE
 
 

@@ -48,7 +48,7 @@ def test_the_sections_stand_in_the_order_of_a_reader_s_questions():
     _, page = page_of()
     assert [section.title for section in page.sections] == [
         "Data", "Prior", "MLE, Laplace, MAP and mean", "Tokens of spam against ham", "Leave-one-out",
-        "The documents it is least sure of", "Why it is not sure",
+        "The documents it gets wrong", "Why it is wrong", "The documents it is least sure of", "Why it is not sure",
     ]  # fmt: skip
     assert len(blocks(page, "MLE, Laplace, MAP and mean", Figure)) == 2
 
@@ -96,6 +96,29 @@ def test_the_reasons_sum_to_the_log_odds_without_the_document():
     assert quoted == f"“{TEXTS[first]}”"
 
 
+def test_what_it_gets_wrong_comes_surest_first():
+    texts = ["red red", "blue blue"] * 4 + ["red red red red", "blue red"]
+    y = ["a", "b"] * 4 + ["b", "b"]
+    clf, page = page_of(texts, y)
+    p = clf.loo(texts, y).probabilities
+    wrong = [i for i in range(10) if clf.classes_[p[i].argmax()] != y[i]]
+    order = sorted(wrong, key=lambda i: p[i, clf.classes_.tolist().index(y[i])])
+    (table,) = blocks(page, "The documents it gets wrong", Table)
+    assert len(wrong) >= 1 and [row["document"] for row in table.data] == [f"{i}.txt" for i in order]
+    assert len(blocks(page, "Why it is wrong", Table)) == len(wrong)
+
+
+def test_of_many_classes_the_largest_have_ratios_and_the_page_says_so():
+    y = [f"c{i}" for i in range(14) for _ in range(2 + (i > 1))]
+    texts = [f"word{label} the" for label in y]
+    _, page = page_of(texts, y)
+    shown = [s.title.split()[2] for s in page.sections if s.title.startswith("Tokens of")]
+    assert sorted(shown) == sorted(f"c{i}" for i in range(2, 14))
+    (told, *_) = blocks(page, f"Tokens of {shown[0]} against the other classes", Text)
+    assert told.text == "Of 14 classes these are the 12 with the most documents."
+    assert not blocks(page, "MLE, Laplace, MAP and mean", Figure)
+
+
 def test_a_misjudged_document_is_explained_against_its_own_class():
     y = np.array(["a", "b", "c"] * 4)
     texts = ["red red", "blue blue", "green green"] * 3 + ["blue red", "green blue", "red green red"]
@@ -131,6 +154,8 @@ def test_a_ratio_that_is_all_but_sure_is_shown_by_what_is_missing():
     html = report.ratios_section(table).blocks[-1].html()
     p = float(table.loc["game", "prob_greater"])
     assert 0.999 < p < 1 and f"1 − {number(1 - p, 2)}" in html and f'data-v="{p!r}"' in html
+    near = clf.token_ratios("ham", "spam", level=0.999999)
+    assert report.ratios_section(near).blocks[1].facts["Level"] == "99.9999 %"
     for p, shown in ((1.0, "1 − less than 10⁻¹⁵"), (0.0, "less than 10⁻³⁰⁷")):
         assert report.ratios_section(table.assign(prob_greater=p)).blocks[-1].html().count(shown) == len(table)
 
@@ -216,10 +241,26 @@ def test_the_command_writes_page_and_model_and_says_what_it_found(table, capsys)
 
 
 def test_a_reason_on_the_page_is_in_the_words_of_the_shell(table, capsys):
+    """With one document a class, theta has no mode without it."""
     pd.DataFrame({"label": ["a", "b"], "text": ["red", "blue"]}).to_csv("two.csv", index=False)
-    assert main(["report", "two.csv", "--estimate", "mle"]) == 0
+    assert main(["report", "two.csv"]) == 0
     html = (table / "report.html").read_text("utf-8")
     assert "use --estimate mean" in html and "estimate=" not in html
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-o", "mail.csv"], "mail.csv is read, and would be overwritten"),
+        (["--model", "./mail.csv"], "mail.csv is read, and would be overwritten"),
+        (["-o", "page.html", "--model", "page.html"], "page.html is named for two files"),
+    ],
+)
+def test_nothing_that_is_read_or_written_is_overwritten(table, capsys, arguments, said):
+    before = (table / "mail.csv").read_bytes()
+    assert main(["report", "mail.csv", *arguments]) == 2
+    assert said in capsys.readouterr().err
+    assert (table / "mail.csv").read_bytes() == before and [path.name for path in table.iterdir()] == ["mail.csv"]
 
 
 def test_the_command_samples_on_request_and_names_the_seed(table, capsys):

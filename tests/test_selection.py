@@ -1,6 +1,8 @@
 """Choice by exact leave-one-out, stacking, and the fitted power."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -216,3 +218,11 @@ def test_a_power_cannot_help_a_class_whose_prior_is_known_to_be_0():
     X, y = np.array([[3, 0, 1], [1, 0, 0], [0, 0, 2], [0, 0, 5]]), [0, 0, 1, 1]
     with pytest.raises(ValueError, match=r"row 0 .* its class has class prior 0"):
         bayesnb.fit_power(bayesnb.MultinomialNB(estimate="mean", class_prior=[0.0, 1.0]), X, y)
+
+
+def test_texts_may_come_as_a_column_or_an_array():
+    texts, y = ["free prices", "coffee at ten", "free gift", "tea at noon"], ["spam", "ham", "spam", "ham"]
+    want = bayesnb.select(texts, y).table
+    for form in (pd.Series(texts), pd.Series(texts, dtype=object), pl.Series(texts), np.array(texts), tuple(texts)):
+        table = bayesnb.select(form, y).table
+        assert table.equals(want), type(form)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from bayesnb.model import Settings
     from bayesnb.selection import Selection
 
+_WEIGHTY = 0.05  # a share of the mixture that is shown wherever its candidate ranks
+
 
 def select(
     paths: options.Paths,
@@ -44,7 +46,7 @@ def select(
     exponent, known = fitting.power_from(power), fitting.class_prior_from(class_prior)
     fitting.check_tokens(tokens)
     reading = inputs.Reading(text, label, format, encoding, quoting, header)
-    output.check_targets(out, csv)
+    output.check_targets(out, csv, read=paths)
     counted = fitting.Counted.read(paths, reading, tokens)
     shares = counted.settings("multinomial", {"class_prior": known}).class_prior
     output.note_skipped(counted.corpus.skipped)
@@ -113,10 +115,13 @@ def _say(rows: list[dict[str, Any]], note: str, documents: int, top: int) -> Non
             row["prior"], row["estimate"], row["difference"], row["difference_se"], row["errors"],
             round(row["weight"], 3),
         )
-        for row in rows[:top]
+        for row in rows
+        if row["rank"] <= top or row["weight"] >= _WEIGHTY
     ]  # fmt: skip
     output.print_table(("event", "prior", "estimate", "to best", "se", "errors", "weight"), shown, gap=2)
     output.say("counts: multinomial; presence: multinomial, --binary")
+    if len(shown) > top:
+        output.say(f"below the first {top}: those that weigh most in the mixture of all")
     held, colon, what = note.partition(": ")
     output.say(f"{held}:" if colon else held)
     output.say(f"  {what}")

@@ -20,6 +20,7 @@ EVENTS = ("multinomial", "bernoulli")
 ESTIMATES = ("map", "mean", "mle", "predictive")
 PRIORS = ("laplace", "uniform", "jeffreys", "background", "empirical", "empirical-background")
 AUTO = "auto"
+_MANY = 10  # classes of which each document may be one of its own
 
 
 def settings_from(
@@ -251,6 +252,10 @@ def note_classes(classes: np.ndarray, documents: np.ndarray) -> None:
     """The same of labels and their documents."""
     if len(classes) == 1:
         output.note(f"there is one class only, {str(classes[0])!r}: every document will be called that")
+    if len(classes) > _MANY and 2 * len(classes) > documents.sum():
+        output.note(
+            f"{documents.sum():g} documents are of {len(classes)} classes; is the column of labels the right one?"
+        )
     for label, n in zip(classes.tolist(), documents.tolist(), strict=True):
         if str(label).strip().casefold() in ("", "na", "n/a", "nan", "null", "none", "<na>", "?"):
             documents_ = "1 document has" if n == 1 else f"{n:g} documents have"
@@ -261,6 +266,15 @@ def note_classes(classes: np.ndarray, documents: np.ndarray) -> None:
     for labels in alike.values():
         if len(labels) > 1:
             output.note(f"{' and '.join(labels)} are classes of their own; if they mean the same, write them alike")
+
+
+def note_zeros(model: Model) -> None:
+    """Remark on an estimate that is 0 where a token was not seen, which some documents cannot be scored by."""
+    settings = model.settings
+    if settings.event in ("multinomial", "bernoulli") and settings.estimate in ("mle", "map"):
+        posterior: Any = settings.posterior(model.state)
+        if (posterior.phi_hat(settings.estimate) == 0).any():
+            output.note("some probabilities are 0: a document with such tokens of every class cannot be scored")
 
 
 def class_prior_from(value: str | None) -> Any:

@@ -48,7 +48,7 @@ def fit(
     fitting.check_tokens(tokens)
     of_texts = texts.options_from(ngrams, min_df, max_features, stop_words)
     reading = inputs.Reading(text, label, format, encoding, quoting, header)
-    output.check_targets(out)
+    output.check_targets(out, read=paths)
     if exponent is not None and texts.are_large(paths, reading):
         clf = texts.fitted(paths, reading, event=event, tokens=tokens, power=exponent, **given, **of_texts)
         model, skipped = clf._model(), clf.skipped_
@@ -60,6 +60,7 @@ def fit(
         fingerprint = storage.save(model, out)
     output.note_skipped(skipped)
     fitting.note_classes(model.state.classes, model.state.statistics.class_count)
+    fitting.note_zeros(model)
     summary = describe_fit(model.settings.posterior(model.state), model.settings)
     summary |= {"power_fitted": exponent is None, "skipped": skipped, "model": str(out), "fingerprint": fingerprint}
     if json:
@@ -131,7 +132,7 @@ def compare(
     settings = Settings(event=event, **fitting.settings_from(event, alpha, prior, None, estimate, False))
     fitting.check_tokens(tokens)
     reading = inputs.Reading(text, label, format, encoding, quoting, header)
-    output.check_targets(csv)
+    output.check_targets(csv, read=paths)
     counted = fitting.Counted.read(paths, reading, tokens)
     state, corpus = counted.learnt(settings), counted.corpus
     table = compare_estimates(Model(settings, state))
@@ -176,11 +177,13 @@ def _most_moved(table: Any, top: int) -> Any:
 
 def _say_comparison(table: Any, differences: dict[str, float], top: int) -> None:
     columns = [name for name in table.columns if name not in ("total", "map_minus_laplace")]
-    rows = [(*key, *row) for key, row in zip(*_split(_most_moved(table, top)[columns]), strict=True)]
+    rows = [(*map(output.brief, key), *row) for key, row in zip(*_split(_most_moved(table, top)[columns]), strict=True)]
     output.say(f"prior: {table.attrs['prior']}; the {len(rows)} of {len(table)} estimates that smoothing moves most")
     output.print_table(("class", "token", *columns), rows)
     for name, value in differences.items():
         output.say(f"largest |{name}|: {output.shown(value)}")
+    if table["map"].isna().any():
+        output.say("map is missing: where a posterior concentration is below 1 there is no mode")
 
 
 def _split(table: Any) -> tuple[list[tuple], list[list[Any]]]:

@@ -7,7 +7,7 @@ import io
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from numbers import Number
 from pathlib import Path
@@ -125,19 +125,33 @@ def shown(value: Any) -> str:
     return visible(str(value))
 
 
+def brief(name: Any, most: int = 48) -> str:
+    """A name in a table for people; CSV and JSON have the whole of it."""
+    text = visible(str(name))
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def probability(p: float) -> str:
     """A probability as text; near 1 by what is missing, since 0.99999 and 1 - 1e-12 are not the same."""
     return shown(p) if p < 0.9999 or p == 1 else f"1 - {1 - p:.1e}"
 
 
-def check_targets(*paths: Path | None) -> None:
-    """Refuse, before any work is done, a path that no file could be written to.
+def check_targets(*paths: Path | None, read: Iterable[str | Path] = ()) -> None:
+    """Refuse, before any work is done, a path that no file could be written to, or that is read.
+
+    Parameters
+    ----------
+    *paths : Path or None
+        Files to be written.
+    read : iterable of path
+        What the command reads, also as LABEL=PATH.
 
     Raises
     ------
     ValueError
-        Its folder does not exist, or it is a folder or device itself.
+        Its folder does not exist, it is a folder or device itself, or it is a file to be read.
     """
+    sources = [Path(part) for source in read for part in (str(source), str(source).rpartition("=")[2])]
     for path in paths:
         if path is None:
             continue
@@ -147,6 +161,11 @@ def check_targets(*paths: Path | None) -> None:
             raise ValueError(f"{path} is a folder; name a file in it")
         if path.exists() and not path.is_file():
             raise ValueError(f"{path} is no regular file; choose another name")
+        if path.exists() and any(source.exists() and path.samefile(source) for source in sources):
+            raise ValueError(f"{path} is read, and would be overwritten; choose another name")
+    named = [path.resolve() for path in paths if path is not None]
+    if len(set(named)) < len(named):
+        raise ValueError(f"{named[-1].name} is named for two files; give each a name of its own")
 
 
 @contextmanager

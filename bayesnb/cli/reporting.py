@@ -34,7 +34,7 @@ def report(
         typer.Option("--classes", metavar="NUMERATOR DENOMINATOR", help="Whose tokens to compare.", show_default=False),
     ] = ("", ""),
     level: options.Level = 0.95,
-    top: Annotated[int, typer.Option("--top", help="Tokens, estimates and least sure documents shown.", min=1)] = 20,
+    top: Annotated[int, typer.Option("--top", help="Tokens, estimates and documents shown.", min=1)] = 20,
     sample: Annotated[
         bool, typer.Option("--sample", help="Sample with PyMC, too, and show that both agree (takes seconds).")
     ] = False,
@@ -58,7 +58,7 @@ def report(
     """Write one HTML page about labelled documents and their model; it opens offline.
 
     The data, the prior and its strength, MLE, Laplace, MAP and mean, token ratios with credible intervals, errors and
-    calibration of exact leave-one-out, and the documents it is least sure of with the reasons.
+    calibration of exact leave-one-out, and the documents it gets wrong and is least sure of, with the reasons.
 
     Exit status 1 if --sample finds that PyMC and the closed form disagree.
     """
@@ -71,7 +71,7 @@ def report(
     fitting.check_tokens(tokens)
     of_texts = texts.options_from(ngrams, min_df, max_features, stop_words)
     reading = inputs.Reading(text, label, format, encoding, quoting, header)
-    output.check_targets(out, model)
+    output.check_targets(out, model, read=paths)
     counted = fitting.Counted.read(paths, reading, tokens, of_texts, presence=binary or event == "bernoulli")
     with output.working("fitting"):
         fitted = counted.fitted(counted.settings(event, given), exponent)

@@ -64,7 +64,8 @@ def score(
     A table on a terminal, CSV into a pipe or file. A row without a label names the most probable class as "best".
     log_px is log P(x) of the known tokens: where it falls, documents have changed.
 
-    The columns of a table come first in its rows, each of which is answered, one without a text as an empty document.
+    The columns of a table come first in its rows. An empty text, as of CSV, is an empty document; rows of NDJSON or
+    Parquet that have no text are left out and counted.
     PATH - is a filter: it reads lines, NDJSON, or a table with --format csv or tsv, and answers each at once, its
     columns first, as CSV or, with --json, as a JSON object; its --out grows as rows come. Any other --out is written
     whole or not at all.
@@ -77,7 +78,7 @@ def score(
     reading = inputs.Reading(text, None, format, encoding, quoting, header)
     stdout = out is None or str(out) == inputs.STDIN
     target = None if stdout else out
-    output.check_targets(target, summary)
+    output.check_targets(target, summary, read=[model_file, *paths])
     scorer = Scorer.load(model_file)
     inputs.refuse_categories(scorer)
     answering = Answering.of(scorer, level, threshold or (), abstain)

@@ -28,12 +28,13 @@ def evaluate(
 ) -> None:
     """Score labelled documents and report errors, log loss, Brier score and calibration.
 
+    Documents that the model was learnt from flatter it: report and select leave each of them out in turn.
     Calibration: documents in 15 bins of their top label's probability, how probable it was and how often right. log
     P(x) and the share of unknown tokens need no labels: compare them with those of documents to come.
     """
     from bayesnb.scorer import Scorer
 
-    output.check_targets(csv)
+    output.check_targets(csv, read=[model_file, *paths])
     scorer = Scorer.load(model_file)
     inputs.refuse_categories(scorer)
     with output.working("reading"):
@@ -149,7 +150,7 @@ def ratios(
     validate.level(level)
     if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise ValueError(f"--plot {plot}: the name must end in .png, .svg or .pdf")
-    output.check_targets(csv, plot)
+    output.check_targets(csv, plot, read=[model_file])
     model = storage.load(model_file)
     posterior = model.settings.posterior(model.state)
     numerator, denominator = _sides(posterior.classes, classes)
@@ -197,7 +198,7 @@ def _say_ratios(told: Mapping[Any, Any], shown: Any) -> None:
     pair = ("numerator", "denominator") if every else (str(told["numerator"]), str(told["denominator"]))
     cells = [
         (
-            r.token, *((f"{r.numerator} / {r.denominator}",) if every else ()),
+            output.brief(r.token), *((f"{r.numerator} / {r.denominator}",) if every else ()),
             f"{r.count_num:g}/{r.total_num:g}", f"{r.count_den:g}/{r.total_den:g}",
             r.ratio_median, r.lower, r.upper, output.probability(r.prob_greater),
         )

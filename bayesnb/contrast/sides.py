@@ -68,8 +68,11 @@ def compared(posterior: Any, numerator: Any, denominator: Any) -> Sides:
     first = _class_row(classes, numerator)
     if denominator is None and len(classes) > 2:
         others = np.delete(np.arange(len(classes)), first)
-        told = {"numerator": numerator, "denominator": "rest", "pooled": [classes[k] for k in others]}
-        return Sides(_against_rest(posterior, first, others), np.arange(2), np.array([[0, 1]]), told)
+        rest = "rest"
+        while rest in classes:
+            rest = f"the {rest}"
+        told = {"numerator": numerator, "denominator": rest, "pooled": [classes[k] for k in others]}
+        return Sides(_against_rest(posterior, first, others, rest), np.arange(2), np.array([[0, 1]]), told)
     denominator = classes[1 - first] if denominator is None else denominator
     second = _class_row(classes, denominator)
     if first == second:
@@ -86,7 +89,7 @@ def _class_row(classes: list[Any], label: Any) -> int:
     return classes.index(label)
 
 
-def _against_rest(posterior: Any, k: int, others: Index) -> Any:
+def _against_rest(posterior: Any, k: int, others: Index, rest: str) -> Any:
     """The posterior of two classes: number k, and the others pooled under the prior that they share."""
     prior, statistics, rows = posterior.prior, posterior.statistics, [k, int(others[0])]
     beta = isinstance(prior.phi, Beta)
@@ -106,7 +109,7 @@ def _against_rest(posterior: Any, k: int, others: Index) -> Any:
         smoothing=None if prior.smoothing is None else prior.smoothing[rows],
     )
     totals = (np.stack([v[k], v[others].sum(axis=0)]) for v in (statistics.class_count, statistics.feature_count))
-    names = np.array([posterior.classes[k], "rest"], dtype=object)
+    names = np.array([posterior.classes[k], rest], dtype=object)
     return type(posterior)(pooled, type(statistics)(*totals), names, posterior.tokens)
 
 

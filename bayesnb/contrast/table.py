@@ -77,7 +77,8 @@ def token_ratios(
             See `expected_wrong_direction`, among the rows of this table.
 
         ``attrs`` holds level, event, the prior in words, numerator and denominator (not where every pair was asked
-        for), ``pooled``, the classes behind the denominator "rest", and ``note``: why Bayes factors are missing, or "".
+        for), ``pooled``, the classes behind the denominator "rest" ("the rest" beside a class of that name), and
+        ``note``: why Bayes factors are missing, or "".
 
     Raises
     ------

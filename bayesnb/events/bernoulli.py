@@ -139,7 +139,7 @@ class Prior:
         """The prior in one phrase."""
         a, b = self.phi.a, self.phi.b
         flat = a.size and (a == a.flat[0]).all() and (b == b.flat[0]).all()
-        phi = f"Beta({a.flat[0]:g}, {b.flat[0]:g})" if flat else "Beta(per token)"
+        phi = f"Beta({a.flat[0]:.12g}, {b.flat[0]:.12g})" if flat else "Beta(per token)"
         return f"phi ~ {self.name or phi}, {self.theta.describe()}"
 
 

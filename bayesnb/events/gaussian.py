@@ -161,7 +161,7 @@ class Prior:
             return f"mu, sigma2 estimated (sigma2 + {largest:.3g}), {self.theta.describe()}"
         parts = self.normal.parameters
         flat = self.normal.m0.size and all((part == part.flat[0]).all() for part in parts)
-        inside = ", ".join(f"{part.flat[0]:g}" for part in parts) if flat else "per column"
+        inside = ", ".join(f"{part.flat[0]:.12g}" for part in parts) if flat else "per column"
         return f"mu, sigma2 ~ NormalInverseGamma({inside}), {self.theta.describe()}"
 
 

@@ -104,4 +104,4 @@ def smoothing(prior: Any, alpha: Any, estimate: str, shape: tuple[int, int]) -> 
 def describe(name: str, a: np.ndarray) -> str:
     """One phrase for tables, such as ``phi ~ Dirichlet(2)``."""
     first = a.flat[0] if a.size else np.nan
-    return f"{name}({first:g})" if (a == first).all() else f"{name}(per token)"
+    return f"{name}({first:.12g})" if (a == first).all() else f"{name}(per token)"

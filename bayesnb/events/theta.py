@@ -104,7 +104,7 @@ class ClassPrior:
         if self.known is not None:
             return "theta known"
         c = np.asarray(self.concentration)
-        return f"theta ~ Dirichlet({c[0]:g})" if (c == c[0]).all() else "theta ~ Dirichlet(per class)"
+        return f"theta ~ Dirichlet({c[0]:.12g})" if (c == c[0]).all() else "theta ~ Dirichlet(per class)"
 
     def posterior(self, class_count: np.ndarray) -> Dirichlet | Point:
         """Distribution of theta after class counts n, shape (K,)."""

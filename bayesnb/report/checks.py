@@ -11,7 +11,7 @@ from bayesnb import validate
 from bayesnb.plots import canvas
 from bayesnb.report.model import picture
 from bayesnb.report.page import Block, Facts, Section, Table, Text
-from bayesnb.report.page_text import Shown, number, probability
+from bayesnb.report.page_text import Shown, number, probability, several
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -136,7 +136,7 @@ def documents_section(
         "parameters. It says how far the training data pin the model down, not whether the model is right: naive "
         "Bayes treats tokens as independent, so its probabilities tend to be too sure."
     )
-    alt = f"Credible intervals of the class probability of {len(p)} documents on a log-odds axis."
+    alt = f"Credible intervals of the class probability of {several(len(p), 'document')} on a log-odds axis."
     table = Table(listed, "The most probable class of each document.", limit=rows)
     return Section(title, [Text(text), Facts(facts), *picture(figure, alt), table])
 

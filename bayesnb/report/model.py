@@ -217,6 +217,8 @@ def ratios_section(table: pd.DataFrame, figure: Picture | None = None, rows: int
     ranked = table.iloc[np.argsort(-strength, kind="stable")]
     names = {name: table.attrs.get(name) for name in ("numerator", "denominator", "prior", "level")}
     facts = {name.capitalize(): value for name, value in names.items() if value is not None}
+    if "Level" in facts:
+        facts["Level"] = f"{100 * facts['Level']:.10g} %"  # as it was given: four digits would make it 100
     facts |= {"Tokens": len(table), "Interval excludes 1": int((strength > 0).sum())}
     columns = {name: title for name, title in _RATIO_COLUMNS.items() if name in ranked}
     columns |= {
@@ -225,7 +227,7 @@ def ratios_section(table: pd.DataFrame, figure: Picture | None = None, rows: int
         if names[name] is not None
     }
     listed = ranked[[name for name in columns if name in ranked]]
-    sure = [_ENDS[p] if p in _ENDS else Shown(probability(p, 1 - p, _DIGITS), p) for p in listed["prob_greater"]]
+    sure = [Shown(probability(p, 1 - p, _DIGITS), p) for p in listed["prob_greater"]]
     listed = listed.assign(prob_greater=np.array(sure, object)).rename(columns=columns).rename_axis("token")
     caption = (
         "Ratio of the token's probabilities: mode over mode (MAP), Laplace-smoothed, posterior median and interval."
@@ -250,8 +252,6 @@ def ratios_section(table: pd.DataFrame, figure: Picture | None = None, rows: int
 
 
 _DIGITS = 3
-# what a double cannot tell from 0 or 1: it is 10⁻³⁰⁷ at least, and below 1 by 10⁻¹⁶ at least
-_ENDS = {0.0: Shown("less than 10⁻³⁰⁷", 0.0), 1.0: Shown("1 − less than 10⁻¹⁵", 1.0)}
 _RATIO_COLUMNS = {
     "count_num": "n in numerator",
     "count_den": "n in denominator",

@@ -29,7 +29,10 @@ section>*+.facts,section>*+figure,section>*+.table{margin-top:1.25rem}
 .facts dt{font-size:.82rem;color:var(--soft)}
 .facts dd{margin:.1rem 0 0;font-size:1.06rem;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
 .table{margin:0 0 1.5rem}
-.scroll{overflow-x:auto}
+.scroll,.card{overflow-x:auto;--back:var(--paper);background:linear-gradient(90deg,var(--back) 40%,transparent),
+linear-gradient(-90deg,var(--back) 40%,transparent) 100% 0,linear-gradient(90deg,#0004,transparent),
+linear-gradient(-90deg,#0004,transparent) 100% 0;background-color:var(--back);background-repeat:no-repeat;
+background-size:2rem 100%,2rem 100%,.6rem 100%,.6rem 100%;background-attachment:local,local,scroll,scroll}
 .scroll:focus-visible{outline:2px solid var(--link);outline-offset:2px}
 table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}
 caption{caption-side:top;text-align:left;font-size:.92rem;color:var(--soft);padding:0 0 .5rem;
@@ -51,7 +54,7 @@ th.n button::after{right:auto;left:-.85em}
 th[aria-sort=ascending] button::after{content:"\\2191"}
 th[aria-sort=descending] button::after{content:"\\2193"}
 figure{margin:0 0 1.5rem}
-.card{background:var(--card);border:1px solid var(--rule);border-radius:4px;padding:.75rem;overflow-x:auto}
+.card{--back:var(--card);border:1px solid var(--rule);border-radius:4px;padding:.75rem}
 .card img{display:block;max-width:100%;height:auto;margin:0 auto}
 figcaption,.note{font-size:.88rem;color:var(--soft);margin:.5rem 0 0;max-width:44rem}
 footer{padding:1.5rem 1.25rem 3rem;font-size:.85rem;color:var(--soft)}
@@ -83,7 +86,7 @@ for (const table of document.querySelectorAll("table")) {
       const sign = order === "ascending" ? 1 : -1;
       const key = row => row.cells[column].dataset.v ?? row.cells[column].textContent;
       const compare = (a, b) => {
-        if (!head.classList.contains("n")) return sign * a.localeCompare(b);
+        if (!head.classList.contains("n")) return sign * a.localeCompare(b, undefined, {numeric: true});
         if (a === "" || b === "") return (a === "") - (b === "");
         return sign * (Number(a) - Number(b) || 0);
       };

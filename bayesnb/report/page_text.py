@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,8 +33,8 @@ def legible(text: Any) -> str:
 
 
 def _allowed(c: str) -> bool:
-    code = ord(c)
-    return c in "\t\n" or (code >= 0x20 and not 0x7F <= code < 0xA0 and not 0xD800 <= code < 0xE000)
+    """No control, surrogate or mark that is not seen but moves what is; joiners are part of scripts and emoji."""
+    return c in "\t\n\u200c\u200d" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def number(value: Any, digits: int = 4) -> str:
@@ -68,7 +69,14 @@ def probability(p: float, rest: float, digits: int = 4) -> str:
     digits : int
         Significant digits.
     """
-    return f"1 − {number(rest, 2)}" if 0 < rest < 10.0**-digits else number(p, digits)
+    if p == 0 or rest == 0:  # what a double cannot tell from 0 or 1: it is 10⁻³⁰⁷ at least, and below 1 by 10⁻¹⁶
+        return "less than 10⁻³⁰⁷" if p == 0 else "1 − less than 10⁻¹⁵"
+    return f"1 − {number(rest, 2)}" if rest < 10.0**-digits else number(p, digits)
+
+
+def several(n: int, thing: str) -> str:
+    """A number of things, one or more."""
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
 def is_missing(value: Any) -> bool:

@@ -19,7 +19,7 @@ from bayesnb.plots import canvas
 from bayesnb.report.checks import agreement_section, documents_section, evaluation_section
 from bayesnb.report.model import data_section, map_laplace_section, prior_section, ratios_section
 from bayesnb.report.page import Block, Figure, Page, Section, Table, Text
-from bayesnb.report.page_text import number
+from bayesnb.report.page_text import probability, several
 from bayesnb.scorer import Scorer
 from bayesnb.selection.loo import leave_one_out
 from bayesnb.uncertainty import class_probability_interval, explain
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from bayesnb.corpus import Corpus
     from bayesnb.storage import Model
 
-_MOST_PAIRS = 12  # sections of ratios: one a class beyond two classes
+_MOST_CLASSES = 12  # panels of a picture, and sections of ratios: one a class beyond two classes
+_MOST_DRAWN = 60  # rows of a picture
 _EXPLAINED = 5  # documents with a table of their own
 _PARTS = 12  # rows of such a table
 _EXCERPT = 300  # characters of a text
@@ -52,7 +53,8 @@ def whole_page(
     """Everything about a model and the documents it was learnt from, section by section.
 
     Data, prior and its strength, the estimates side by side, token ratios, agreement with draws where there are some,
-    exact leave-one-out with its calibration, and the documents the model is least sure of with the reasons.
+    exact leave-one-out with its calibration, and the documents that the model gets wrong and that it is least sure of,
+    with the reasons.
 
     Parameters
     ----------
@@ -72,7 +74,7 @@ def whole_page(
     agreement : Agreement, optional
         Of these draws; by default `check_agreement` is asked.
     top : int
-        Tokens, estimates and least sure documents that each picture and table shows.
+        Tokens, estimates and documents that each table shows, and each picture up to 60.
     footer : str
         As `footer` gives it.
     wording : callable, optional
@@ -114,8 +116,8 @@ def whole_page(
     tell(4, 4)
     what = "Several classes" if len(learnt.labels) > 2 else " and ".join(map(str, learnt.labels))
     lead = (
-        f"A {stored.settings.event} naive Bayes model of {_several(len(corpus), 'document')} and "
-        f"{_several(learnt.posterior.statistics.n_tokens, 'token')}. {found}"
+        f"A {stored.settings.event} naive Bayes model of {several(len(corpus), 'document')} and "
+        f"{several(learnt.posterior.statistics.n_tokens, 'token')}. {found}"
     )
     return Page(f"bayesnb: {what}", lead, sections, footer)
 
@@ -153,6 +155,10 @@ class _Learnt:
     def estimates(self) -> Section:
         """MLE, Laplace, MAP and mean, with the pictures of those that exist."""
         table, posterior = compare_estimates(self.model), self.posterior
+        if len(self.labels) > _MOST_CLASSES:
+            section = map_laplace_section(table, rows=self.top)
+            text = Text(f"The pictures are left out: {len(self.labels)} classes would not be told apart in them.")
+            return replace(section, blocks=[text, *section.blocks])
         if table["mle"].isna().any():
             empty = table.index[table["mle"].isna()][0][0]
             section = map_laplace_section(table, rows=self.top)
@@ -172,19 +178,23 @@ class _Learnt:
         """A section a pair of classes, or a class and its rest."""
         if len(self.labels) < 2:
             return [Section("Token ratios", [Text("There is one class: nothing to compare it with.")])]
-        pairs: list[tuple[Any, Any]] = [(label, None) for label in self.labels[:_MOST_PAIRS]]
         if classes is not None:
-            pairs = [classes]
-        elif len(self.labels) == 2:
-            pairs = [(self.labels[1], self.labels[0])]
-        return [self._ratios(*pair) for pair in pairs]
+            return [self._ratios(*classes)]
+        if len(self.labels) == 2:
+            return [self._ratios(self.labels[1], self.labels[0])]
+        largest = np.argsort(-self.posterior.statistics.class_count, kind="stable")[:_MOST_CLASSES]
+        sections = [self._ratios(self.labels[k], None) for k in sorted(largest)]
+        if len(self.labels) > len(sections):
+            text = Text(f"Of {len(self.labels)} classes these are the {len(sections)} with the most documents.")
+            sections[0] = replace(sections[0], blocks=[text, *sections[0].blocks])
+        return sections
 
     def _ratios(self, numerator: Any, denominator: Any) -> Section:
         posterior = self.posterior
         table = contrast.token_ratios(
             posterior, numerator, denominator, level=self.level, alpha=self.model.settings.alpha
         )
-        section = ratios_section(table, plots.plot_ratios(table, top=self.top), self.top)
+        section = ratios_section(table, plots.plot_ratios(table, top=min(self.top, _MOST_DRAWN)), self.top)
         against = "the other classes" if denominator is None else denominator
         return replace(section, title=f"Tokens of {numerator} against {against}")
 
@@ -212,16 +222,24 @@ class _Learnt:
         picture = plots.plot_calibration(self.corpus.y, loo.probabilities, classes=self.labels)
         text = Text(
             "Each document is scored by the posterior without it: the exact answer, not a resampling. "
-            f"{loo.note[:1].upper()}{loo.note[1:]}."
+            f"{loo.note[:1].upper()}{self.wording(loo.note[1:])}."
         )
         section = evaluation_section(found, picture)
         section = replace(section, title="Leave-one-out", blocks=[text, *section.blocks])
         sentence = f"Left out one by one, {found.errors:,} of {found.documents:,} are misjudged."
-        return sentence, [section, *self._least_sure(loo.probabilities, own)]
+        p = loo.probabilities
+        wrong = np.flatnonzero(p.argmax(axis=1) != own)
+        surest = wrong[np.argsort(p[wrong, own[wrong]], kind="stable")]
+        unsure = np.argsort(p.max(axis=1), kind="stable")
+        sections = [section]
+        if len(wrong):
+            sections += self._documents(surest, p, own, "The documents it gets wrong", "Why it is wrong")
+        sections += self._documents(unsure, p, own, "The documents it is least sure of", "Why it is not sure")
+        return sentence, sections
 
-    def _least_sure(self, probabilities: np.ndarray, own: np.ndarray) -> list[Section]:
-        """The documents whose most probable class is least probable, each by the posterior that never saw it."""
-        rows = np.argsort(probabilities.max(axis=1), kind="stable")[: self.top]
+    def _documents(self, rows: np.ndarray, probabilities: np.ndarray, own: np.ndarray, *titles: str) -> list[Section]:
+        """Documents, the first ones with reasons, each by the posterior that never saw it."""
+        rows = rows[: self.top]
         posteriors = [_without(self.posterior, self.X[[row]], own[row]) for row in rows]
         power = self.model.settings.power
         ends = [
@@ -230,10 +248,11 @@ class _Learnt:
         ]
         p, intervals, names = probabilities[rows], np.array(ends), _names([self.corpus.ids[row] for row in rows])
         truth = [self.labels[own[row]] for row in rows]
-        figure = self._picture(p, intervals, names, own[rows])
+        some = slice(_MOST_DRAWN)
+        figure = self._picture(p[some], intervals[some], names[some], own[rows[some]], f"{titles[0]}, each left out")
         section = documents_section(
             p, intervals, names, self.labels, figure=figure, truth=truth, level=self.level,
-            title="The documents it is least sure of",
+            title=titles[0], rows=len(rows),
         )  # fmt: skip
         explained = zip(posteriors[:_EXPLAINED], rows, names, truth, p, strict=False)
         reasons = [block for item in explained for block in self._explained(*item)]
@@ -241,9 +260,9 @@ class _Learnt:
             "Each row says how far a part of the document moves the log-odds, in nats, towards the first of two "
             "classes; the interval is that of the row alone. The beginning of the text stands above its table."
         )
-        return [section, Section("Why it is not sure", [Text(text), *reasons])]
+        return [section, Section(titles[1], [Text(text), *reasons])]
 
-    def _picture(self, p: np.ndarray, ends: np.ndarray, names: list[str], own: np.ndarray) -> Any:
+    def _picture(self, p: np.ndarray, ends: np.ndarray, names: list[str], own: np.ndarray, title: str) -> Any:
         """Class probabilities of two classes, or of more the probability of the class that each document has."""
         labels, target, each = self.labels, None, np.arange(len(own))
         if len(labels) > 2:
@@ -252,7 +271,7 @@ class _Learnt:
             labels, target = ["another", "its own class"], "its own class"
         return plots.plot_class_probabilities(
             p, ends, names, classes=labels, target=target, truth=[self.labels[k] for k in own], level=self.level,
-            prior=self.posterior.prior.describe(), title="The least sure documents, each left out",
+            prior=self.posterior.prior.describe(), title=title,
         )  # fmt: skip
 
     def _explained(self, posterior: CountPosterior, row: int, name: Any, truth: Any, p: np.ndarray) -> list[Block]:
@@ -261,16 +280,13 @@ class _Learnt:
         table = explain(posterior, self.X[[row]], settings.estimate, settings.power, pair, self.level)
         a, b = table.attrs["classes"]
         largest = np.argsort(-table["contribution"].abs().to_numpy(), kind="stable")[:_PARTS]
+        sure, rest = canvas.with_complement(p[None], [p.argmax()])
         caption = (
-            f"{name}: P({a}) = {number(p.max())} without it; it is {truth}. Log-odds of {a} against {b}, the largest "
-            f"{min(_PARTS, len(table))} of {len(table)} parts."
+            f"{name}: P({a}) = {probability(sure[0], rest[0])} without it; it is {truth}. Log-odds of {a} against "
+            f"{b}, the largest {min(_PARTS, len(table))} of {len(table)} parts."
         )
         excerpt = "" if self.corpus.texts is None else _excerpt(self.corpus.texts[row])
         return [*([Text(excerpt)] if excerpt else []), Table(table.iloc[largest], caption)]
-
-
-def _several(n: int, thing: str) -> str:
-    return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
 def _without(posterior: CountPosterior, x: Any, own: int) -> CountPosterior:

@@ -149,7 +149,7 @@ def select(
 
     Parameters
     ----------
-    X : array_like or scipy.sparse of counts, shape (N, V), or list of str
+    X : array_like or scipy.sparse of counts, shape (N, V), or sequence of str
         Documents.
     y : array_like, shape (N,)
         Class labels, of two classes at least.
@@ -240,10 +240,13 @@ def estimator(settings: Settings, text: Text | None = None) -> Any:
 
 
 def _counted(X: Any, tokens: str) -> tuple[sparse.csr_array, Text | None]:
-    if isinstance(X, (list, tuple)) and len(X) and all(isinstance(text, str) for text in X):
+    texts = X.tolist() if isinstance(X, np.ndarray) and X.ndim == 1 else X
+    if hasattr(X, "to_list"):  # a column of pandas or polars
+        texts = X.to_list()
+    if isinstance(texts, (list, tuple)) and len(texts) and all(isinstance(text, str) for text in texts):
         from bayesnb.corpus.tokens import Tokenizer
 
-        counted = Tokenizer(tokens).count(X)
+        counted = Tokenizer(tokens).count(texts)
         return validate.counts(counted.X, "select"), Text(tokens, list(counted.tokens))
     return validate.counts(X, "select"), None
 

@@ -189,4 +189,5 @@ def _note(posterior: Posterior, parts: Parts) -> str:
     if not len(alone):
         return held
     labels = ", ".join(shown(posterior.classes[k]) for k in alone)
-    return f"{held}; log score -inf: without its only document class {labels} has probability 0 (use estimate='mean')"
+    what = f"class {labels} has" if len(alone) == 1 else f"classes {labels} have each"
+    return f"{held}; log score -inf: without its only document {what} probability 0 (use estimate='mean')"

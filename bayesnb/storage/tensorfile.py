@@ -105,11 +105,11 @@ def read_header(file: BinaryIO) -> Header:
     size = os.fstat(file.fileno()).st_size
     first = file.read(8)
     if len(first) < 8:
-        raise ValueError(f"header length: this is no bayesnb model file, or it was cut: it has {size} bytes")
+        raise ValueError(f"this is no bayesnb model file, or it was cut: header length: it has {size} bytes")
     length = int.from_bytes(first, "little")
     if length > MAX_HEADER or length > size - 8:
         raise ValueError(
-            f"header length: this is no bayesnb model file, or it was cut: {length} bytes are claimed, {size - 8} "
+            f"this is no bayesnb model file, or it was cut: header length: {length} bytes are claimed, {size - 8} "
             f"follow and {MAX_HEADER} are allowed"
         )
     table = parse(file.read(length).decode("utf-8"), "header")
