@@ -46,6 +46,11 @@ def row_labels(ax):
     return [label.get_text() for label in ax.get_yticklabels()]
 
 
+def apart(one, other):
+    """Whether what is drawn of the one lies nowhere on the other."""
+    return not one.get_window_extent().overlaps(other.get_window_extent())
+
+
 # --- token ratios ---------------------------------------------------------------------------------------------
 
 
@@ -185,6 +190,26 @@ def test_estimates_of_zero_are_counted_not_dropped_in_silence():
     assert "2 at 0 not drawn" in shown(plots.plot_map_vs_laplace(model))
 
 
+@pytest.mark.parametrize("k", [2, 3, 8, 9, 60])
+def test_classes_beyond_eight_are_grey_and_the_legend_keeps_clear_of_points_and_heads(k):
+    """Class i has (i + 1) times the tokens of class 0, so of many the last seven are named."""
+    model = posterior(counts=[[i + 1] * 6 for i in range(k)], classes=[f"comp.os.ms-windows {i}" for i in range(k)])
+    figure = plots.plot_map_vs_laplace(model)
+    left, right = figure.axes
+    looks = [(*c.get_facecolor()[0][:3], c.get_paths()[0].vertices.tobytes()) for c in left.collections]
+    assert len(set(looks)) == len(looks) == min(k, 8)
+    assert sum(len(c.get_offsets()) for c in left.collections) == 6 * k
+    named = range(k) if k <= 8 else range(k - 7, k)
+    expected = [f"comp.os.ms-windows {i}" for i in named] + [f"{k - 7} other classes"] * (k > 8) + ["equal"]
+    legend = left.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == expected
+    points = np.concatenate([left.transData.transform(c.get_offsets()) for c in left.collections])
+    assert not any(legend.get_window_extent().contains(*point) for point in points)
+    for other in (*figure.texts, right, right.yaxis.label, *([left] if k > 3 else [])):
+        assert apart(legend, other)
+    assert right._left_title.get_window_extent().x1 <= figure.bbox.x1  # Matplotlib has no other name for it
+
+
 def test_no_mode_is_an_error_for_the_map_picture_and_a_remark_for_shrinkage():
     model = posterior(a=0.5)
     with pytest.raises(ValueError, match="has no mode"):
@@ -268,6 +293,21 @@ def test_document_names_truth_prior_and_level_are_shown():
     assert "90% credible interval" in text
     assert "phi ~ Dirichlet(2)" in text
     assert {t.get_text() for t in figure.axes[0].get_legend().get_texts()} == {"truly h", "truly m"}
+
+
+def test_of_more_than_eight_true_classes_the_most_frequent_are_told_apart():
+    """Nine classes, the first two of one document each: they are grey, with one entry in the legend."""
+    truth = ["a", "b", *"cdefghi", *"cdefghi"]
+    p, ends = two_class(np.zeros(16), np.full(16, -1.0), np.ones(16))
+    ax = plots.plot_class_probabilities(p, ends, truth=truth).axes[0]
+    dots = [line for line in ax.lines if len(line.get_xdata()) == 1]
+    looks = {kind: (dot.get_color(), dot.get_marker()) for kind, dot in zip(truth, dots, strict=True)}
+    assert len(set(looks.values())) == 8
+    assert looks["a"] == looks["b"]
+    entries = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert entries == [*(f"truly {kind}" for kind in "cdefghi"), "2 other classes"]
+    lines = [(line.get_color(), line.get_marker()) for line in ax.get_legend().get_lines()]
+    assert lines == [looks[kind] for kind in "cdefghia"]
 
 
 @pytest.mark.parametrize(

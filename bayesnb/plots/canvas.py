@@ -10,7 +10,7 @@ import functools
 import io
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib.style
 import matplotlib.ticker
@@ -28,6 +28,7 @@ INK, MUTED, GRID = "#1a1a1a", "#5a5a5a", "#e3e3e3"
 # Okabe and Ito (2008), readable with any colour vision, in an order that starts with the strongest contrast
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+OTHERS = "#9a9a9a"  # of classes beyond those that colours tell apart
 STYLE = {
     "font.family": FONT,
     "font.size": 9,
@@ -114,6 +115,25 @@ def colour(index: int) -> str:
 def marker(index: int) -> str:
     """Marker of the class at that position, so that colour is never the only difference."""
     return MARKERS[index % len(MARKERS)]
+
+
+class Group(NamedTuple):
+    """Classes that are drawn alike: one, or all those without a colour of their own."""
+
+    label: str
+    members: list[int]
+    colour: str
+    marker: str
+
+
+def groups(names: Sequence[str], sizes: Any) -> list[Group]:
+    """One group a class; of more than eight classes the seven largest, and last the others, all in grey."""
+    own = list(range(len(names)))
+    if len(names) > len(COLOURS):
+        own = sorted(np.argsort(-np.asarray(sizes), kind="stable")[: len(COLOURS) - 1].tolist())
+    found = [Group(names[k], [k], colour(i), marker(i)) for i, k in enumerate(own)]
+    others = [k for k in range(len(names)) if k not in own]
+    return [*found, Group(f"{len(others)} other classes", others, OTHERS, "o")] if others else found
 
 
 def readable(names: Iterable[Any], limit: int = 28) -> list[str]:
