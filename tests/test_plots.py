@@ -1,6 +1,7 @@
 """Pictures show what they are given: rows, ends, names, priors; and they leave nothing behind."""
 
 import io
+import itertools
 import subprocess
 import sys
 
@@ -283,6 +284,30 @@ def test_a_probability_of_exactly_1_is_an_arrow():
     assert np.isfinite(ax.get_xlim()).all()
 
 
+def test_an_arrow_at_the_axis_keeps_clear_of_the_names_of_documents():
+    """Both ends beyond the axis, names of any length."""
+    p, ends = np.array([[0.4, 0.6], [0.3, 0.7]]), np.array([[[0, 1], [0, 1]], [[0.1, 0.5], [0.5, 0.9]]], float)
+    ax = plots.plot_class_probabilities(p, ends, ["a name of more than thirty characters", "b"], truth=["s", "h"]).axes[
+        0
+    ]
+    left, right = (next(line for line in ax.lines if line.get_marker() == mark) for mark in "<>")
+    assert all(apart(left, label) for label in ax.get_yticklabels())
+    assert apart(right, ax.get_legend())
+
+
+@pytest.mark.parametrize("odds", [3.0, 25.0, 66.0, 600.0])
+@pytest.mark.parametrize("name", ["d", "a name of more than thirty characters"])
+def test_ticks_of_probabilities_stand_apart_and_some_remain(odds, name):
+    """However sure a document is, and however little room its name and the legend leave."""
+    p, ends = two_class([-odds, odds], [-odds - 2, odds - 2], [2 - odds, odds + 2])
+    ax = plots.plot_class_probabilities(p, ends, [name, "b"], truth=["talk.politics.mideast", "h"]).axes[0]
+    labels = ax.get_xticklabels()
+    assert len(labels) >= 3
+    assert "0.5" in [label.get_text() for label in labels]
+    boxes = [label.get_window_extent() for label in labels]
+    assert min(b.x0 - a.x1 for a, b in itertools.pairwise(boxes)) > boxes[0].height / 2  # about two spaces
+
+
 def test_document_names_truth_prior_and_level_are_shown():
     p, ends = two_class([1.0, -1.0], [0.0, -2.0], [2.0, 0.0])
     figure = plots.plot_class_probabilities(
@@ -346,6 +371,16 @@ def test_calibration_draws_accuracy_counts_and_jeffreys_intervals():
     ece = (4 * 0.2 + 10 * 0.05) / 14
     assert f"expected calibration error {ece:.3f}" in shown(figure)
     assert "14 documents, 78.6% right" in shown(figure)
+
+
+def test_the_legend_of_calibration_lies_on_no_data_and_no_head():
+    """Bins across the whole axis, of many and of few documents."""
+    p = np.linspace(0.5, 1, 60)
+    figure = plots.plot_calibration(["a", "b", "a"] * 20, np.column_stack([p, 1 - p]))
+    upper = figure.axes[0]
+    for other in (upper.patch, *upper.lines, *figure.texts):  # bars end with the axes, dots are drawn whole
+        assert apart(upper.get_legend(), other)
+    assert upper.get_legend().get_window_extent().x0 > 0
 
 
 @pytest.mark.parametrize(

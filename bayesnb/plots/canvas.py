@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import itertools
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -48,6 +49,7 @@ STYLE = {
     "text.color": INK,
     "text.parse_math": False,
 }
+ARROW_PAD = 7  # points from axis to row labels, which an arrow of markersize 7 at the axis then does not reach
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -58,16 +60,21 @@ def drawn[**P](plot: Callable[P, Figure]) -> Callable[P, Figure]:
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> Figure:
         with matplotlib.style.context(["default", STYLE]):
             figure = plot(*args, **kwargs)
-            families = [FONT, *_fallbacks("".join(text.get_text() for text in figure.findobj(Text)))]
-            for text in figure.findobj(Text):
-                text.set_fontfamily(families)
-            for axes in figure.axes:
-                axes.tick_params(labelfontfamily=families)  # ticks may be made later
-            figure.draw_without_rendering()  # ticks are made now, while the style holds
+            lay_out(figure)  # ticks are made now, while the style holds
             figure.set_layout_engine("none")  # laying out anew at each saving would shift things a little each time
             return figure
 
     return wrapper
+
+
+def lay_out(figure: Figure) -> None:
+    """Choose fonts that hold the text and place everything, after which sizes can be measured."""
+    families = [FONT, *_fallbacks("".join(text.get_text() for text in figure.findobj(Text)))]
+    for text in figure.findobj(Text):
+        text.set_fontfamily(families)
+    for axes in figure.axes:
+        axes.tick_params(labelfontfamily=families)  # ticks may be made later
+    figure.draw_without_rendering()
 
 
 class Picture(Figure):
@@ -282,6 +289,13 @@ def odds_position(exponent: int) -> float:
         return 0.0
     shift = float(np.log10(1 - 10.0 ** -abs(exponent)))
     return exponent - shift if exponent < 0 else exponent + shift
+
+
+def clear(axis: Any) -> bool:
+    """Whether the tick labels of a horizontal axis that is laid out stand apart from each other."""
+    boxes = [label.get_window_extent() for label in axis.get_ticklabels() if label.get_text()]
+    gap = 0.8 * boxes[0].height if boxes else 0
+    return all(one.x1 + gap <= other.x0 for one, other in itertools.pairwise(boxes))
 
 
 def legend(axes: Axes, handles: Sequence[Any] | None = None, **options: Any) -> None:

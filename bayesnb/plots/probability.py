@@ -91,6 +91,7 @@ def plot_class_probabilities(
     _rows_of_odds(ax, np.column_stack(odds), kinds)
     ax.set_yticks(range(n), rows)
     ax.set_xlabel(f"P({shown} | document), log-odds scale")
+    _odds_ticks(fig, ax)
     return fig
 
 
@@ -151,14 +152,22 @@ def _rows_of_odds(ax: Axes, odds: np.ndarray, kinds: list[str] | None) -> None:
             ax.plot([right], [y], marker=">", color=tint, markersize=7, clip_on=False)
         if left <= dot <= right:
             ax.plot([dot], [y], marker=mark, color=tint, markersize=5.5, clip_on=False)
-    ticks = canvas.decades(left, right)
-    ax.set_xticks([canvas.odds_position(e) for e in ticks], [canvas.odds_label(e) for e in ticks])
     ax.axvline(0, color=canvas.MUTED, linewidth=1.2, zorder=1)
     ax.set_xlim(left, right)
     ax.set_ylim(len(odds) - 0.4, -0.6)
     ax.grid(axis="x")
-    ax.tick_params(axis="y", length=0)
+    ax.tick_params(axis="y", length=0, pad=canvas.ARROW_PAD)
     _legend_of_kinds(ax, groups)
+
+
+def _odds_ticks(fig: Figure, ax: Axes) -> None:
+    """As many ticks as have room: names of documents and the legend may leave the axis little."""
+    canvas.lay_out(fig)
+    for most in range(8, 0, -1):
+        ticks = canvas.decades(*ax.get_xlim(), most)
+        ax.set_xticks([canvas.odds_position(e) for e in ticks], [canvas.odds_label(e) for e in ticks])
+        if canvas.clear(ax.xaxis):
+            return
 
 
 def _kinds(kinds: list[str] | None, n: int) -> tuple[list[tuple[str, str]], list[canvas.Group]]:
@@ -248,4 +257,5 @@ def _reliability(ax: Axes, confidence: np.ndarray, accuracy: np.ndarray, n: np.n
     ax.set_ylim(-0.02, 1.02)
     ax.grid()
     ax.set_ylabel("share that was right")
-    canvas.legend(ax, loc="best")
+    # above the axes: an interval may lie anywhere within them
+    canvas.legend(ax, loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0.2)
