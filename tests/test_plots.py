@@ -139,6 +139,38 @@ def test_a_median_that_overflows_is_drawn_as_an_arrow():
 
 
 @pytest.mark.parametrize(
+    ("classes", "token"),
+    [
+        (("ham", "spam"), "free"),
+        (("talk.politics.mideast", "talk.politics.guns.weapons"), "free"),
+        (("talk.politics.mideast", "talk.politics.guns.weapons"), "a token of thirty characters at the least"),
+        (("{0}" * 13, "W" * 40), "W" * 40),
+        (("{0}" * 13, "W" * 40), "自由" * 20),
+    ],
+)
+@pytest.mark.parametrize("unit", [1, 10**4])
+def test_texts_of_ratios_overlap_nowhere_and_lie_within_the_picture(classes, token, unit):
+    """Long names of classes and tokens, and counts of many digits, which leave the axis little room."""
+    model = posterior(counts=np.multiply(COUNTS, unit), classes=classes, tokens=[token, *TOKENS[1:]])
+    table = token_ratios(model, classes[1], classes[0])
+    table.loc[token, ["log_lower", "log_upper"]] = -np.inf, np.inf
+    figure = plots.plot_ratios(table)
+    ax = figure.axes[0]
+    drawn = [*ax.texts, *ax.get_xticklabels(), *ax.get_yticklabels(), ax.xaxis.label]
+    drawn += [line for line in ax.lines if line.get_marker() in ("<", ">")]
+    for one, other in itertools.combinations(drawn, 2):
+        assert apart(one, other), (one, other)
+    for text in drawn:
+        extent = text.get_window_extent()
+        assert figure.bbox.x0 <= extent.x0 < extent.x1 <= figure.bbox.x1, text
+    texts = shown(figure)
+    assert all(words in texts for words in ("more in", "n/N in", "(log scale; 1 = equally frequent)"))
+    assert ax.get_window_extent().width > 0.25 * figure.bbox.width
+    if max(map(len, classes)) < 28:
+        assert texts.count(classes[0]) >= 2  # in the title and beside its arrow or below the axis
+
+
+@pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: plots.plot_ratios("text"), "fitted estimator"),
@@ -159,8 +191,12 @@ def test_bad_input_to_ratios_is_named_in_one_line(call, words):
 
 def test_more_than_two_classes_must_be_named():
     three = posterior(counts=[*COUNTS, [3, 3, 3, 3, 3, 3]], classes=("a", "b", "c"))
-    with pytest.raises(ValueError, match="name a numerator"):
+    with pytest.raises(ValueError, match=r"there are 3 classes: name two, .*; or a numerator, against the others"):
         plots.plot_ratios(three)
+    with pytest.raises(ValueError, match="name two"):
+        plots.plot_ratios(three, denominator="a")
+    with pytest.raises(ValueError, match="has only 'a'"):
+        plots.plot_ratios(posterior(counts=[COUNTS[0]], classes=("a",)))
     with pytest.raises(ValueError, match="every pair"):
         plots.plot_ratios(token_ratios(three, None, None))
     assert "c over a" in shown(plots.plot_ratios(three, "c", "a"))

@@ -252,7 +252,7 @@ def decades(lower: float, upper: float, most: int = 8) -> range:
 def log_ticks(axis: Any, lower: float, upper: float, most: int = 8) -> None:
     """Label a log10 axis that spans 10**lower to 10**upper, by powers of ten, and by 2 and 5 where it is short."""
     exponents = decades(lower, upper, most)
-    if upper - lower < 2.2:
+    if upper - lower < 2.2 and most > 4:
         short = [(m, e) for e in range(int(np.floor(lower)), int(np.ceil(upper)) + 1) for m in (1, 2, 5)]
         values = [m * 10.0**e for m, e in short if lower <= np.log10(m) + e <= upper]
         axis.set_ticks(values, [tick_text(value) for value in values])
@@ -289,6 +289,21 @@ def odds_position(exponent: int) -> float:
         return 0.0
     shift = float(np.log10(1 - 10.0 ** -abs(exponent)))
     return exponent - shift if exponent < 0 else exponent + shift
+
+
+def fit(text: Text, words: str, names: Sequence[str], width: float) -> None:
+    """Write words with names in their braces, cut as little as keeps a text that is laid out within `width` pixels.
+
+    They are cut in the middle, since names of one corpus often begin alike.
+    """
+    for most in range(max(map(len, names)), 1, -1):
+        text.set_text(words.format(*(_middle_cut(name, most) for name in names)))
+        if text.get_window_extent().width <= width:
+            return
+
+
+def _middle_cut(name: str, most: int) -> str:
+    return name if len(name) <= most else name[: most // 2] + "…" + name[len(name) - (most - 1) // 2 :]
 
 
 def clear(axis: Any) -> bool:
