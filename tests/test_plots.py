@@ -587,6 +587,14 @@ def test_learning_curve_bands_are_the_jeffreys_intervals_of_the_error_rate():
         assert np.abs(band - end).min() < 1e-9
 
 
+def test_twenty_learning_curves_are_told_apart_and_the_legend_lies_on_none():
+    """Colours begin again at the ninth, with another marker."""
+    ax = bayesnb.plot_learning_curve([50, 400], {f"c{i}": [20 + i, i] for i in range(20)}, 800).axes[0]
+    assert len({(line.get_color(), line.get_marker()) for line in ax.lines}) == 20
+    assert all(apart(ax.get_legend(), other) for other in (ax.patch, *ax.figure.texts))
+    assert ax.get_legend().get_window_extent().x1 <= ax.figure.bbox.x1
+
+
 @pytest.mark.parametrize("wrong", [[1], [1, 801], [1, -1]])
 def test_a_learning_curve_refuses_errors_that_cannot_be(wrong):
     """Of another length, or not between 0 and the number of test documents."""

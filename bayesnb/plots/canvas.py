@@ -115,13 +115,13 @@ def posterior_of(model: Any) -> CountPosterior:
 
 
 def colour(index: int) -> str:
-    """Colour of the class at that position; they repeat after eight."""
+    """Colour at that position; they repeat after eight."""
     return COLOURS[index % len(COLOURS)]
 
 
 def marker(index: int) -> str:
-    """Marker of the class at that position, so that colour is never the only difference."""
-    return MARKERS[index % len(MARKERS)]
+    """Marker at that position, so that colour is never the only difference; shifted when the colours begin again."""
+    return MARKERS[(index + index // len(COLOURS)) % len(MARKERS)]
 
 
 class Group(NamedTuple):
