@@ -1,6 +1,7 @@
 """Pictures show what they are given: rows, ends, names, priors; and they leave nothing behind."""
 
 import io
+import itertools
 import subprocess
 import sys
 
@@ -44,6 +45,11 @@ def forest_lines(ax):
 
 def row_labels(ax):
     return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def apart(one, other):
+    """Whether what is drawn of the one lies nowhere on the other."""
+    return not one.get_window_extent().overlaps(other.get_window_extent())
 
 
 # --- token ratios ---------------------------------------------------------------------------------------------
@@ -133,6 +139,38 @@ def test_a_median_that_overflows_is_drawn_as_an_arrow():
 
 
 @pytest.mark.parametrize(
+    ("classes", "token"),
+    [
+        (("ham", "spam"), "free"),
+        (("talk.politics.mideast", "talk.politics.guns.weapons"), "free"),
+        (("talk.politics.mideast", "talk.politics.guns.weapons"), "a token of thirty characters at the least"),
+        (("{0}" * 13, "W" * 40), "W" * 40),
+        (("{0}" * 13, "W" * 40), "自由" * 20),
+    ],
+)
+@pytest.mark.parametrize("unit", [1, 10**4])
+def test_texts_of_ratios_overlap_nowhere_and_lie_within_the_picture(classes, token, unit):
+    """Long names of classes and tokens, and counts of many digits, which leave the axis little room."""
+    model = posterior(counts=np.multiply(COUNTS, unit), classes=classes, tokens=[token, *TOKENS[1:]])
+    table = token_ratios(model, classes[1], classes[0])
+    table.loc[token, ["log_lower", "log_upper"]] = -np.inf, np.inf
+    figure = plots.plot_ratios(table)
+    ax = figure.axes[0]
+    drawn = [*ax.texts, *ax.get_xticklabels(), *ax.get_yticklabels(), ax.xaxis.label]
+    drawn += [line for line in ax.lines if line.get_marker() in ("<", ">")]
+    for one, other in itertools.combinations(drawn, 2):
+        assert apart(one, other), (one, other)
+    for text in drawn:
+        extent = text.get_window_extent()
+        assert figure.bbox.x0 <= extent.x0 < extent.x1 <= figure.bbox.x1, text
+    texts = shown(figure)
+    assert all(words in texts for words in ("more in", "n/N in", "(log scale; 1 = equally frequent)"))
+    assert ax.get_window_extent().width > 0.25 * figure.bbox.width
+    if max(map(len, classes)) < 28:
+        assert texts.count(classes[0]) >= 2  # in the title and beside its arrow or below the axis
+
+
+@pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: plots.plot_ratios("text"), "fitted estimator"),
@@ -153,8 +191,12 @@ def test_bad_input_to_ratios_is_named_in_one_line(call, words):
 
 def test_more_than_two_classes_must_be_named():
     three = posterior(counts=[*COUNTS, [3, 3, 3, 3, 3, 3]], classes=("a", "b", "c"))
-    with pytest.raises(ValueError, match="name a numerator"):
+    with pytest.raises(ValueError, match=r"there are 3 classes: name two, .*; or a numerator, against the others"):
         plots.plot_ratios(three)
+    with pytest.raises(ValueError, match="name two"):
+        plots.plot_ratios(three, denominator="a")
+    with pytest.raises(ValueError, match="has only 'a'"):
+        plots.plot_ratios(posterior(counts=[COUNTS[0]], classes=("a",)))
     with pytest.raises(ValueError, match="every pair"):
         plots.plot_ratios(token_ratios(three, None, None))
     assert "c over a" in shown(plots.plot_ratios(three, "c", "a"))
@@ -183,6 +225,26 @@ def test_another_pseudo_count_shows_its_difference():
 def test_estimates_of_zero_are_counted_not_dropped_in_silence():
     model = posterior(a=1.0)  # the mode of an unseen token is 0
     assert "2 at 0 not drawn" in shown(plots.plot_map_vs_laplace(model))
+
+
+@pytest.mark.parametrize("k", [2, 3, 8, 9, 60])
+def test_classes_beyond_eight_are_grey_and_the_legend_keeps_clear_of_points_and_heads(k):
+    """Class i has (i + 1) times the tokens of class 0, so of many the last seven are named."""
+    model = posterior(counts=[[i + 1] * 6 for i in range(k)], classes=[f"comp.os.ms-windows {i}" for i in range(k)])
+    figure = plots.plot_map_vs_laplace(model)
+    left, right = figure.axes
+    looks = [(*c.get_facecolor()[0][:3], c.get_paths()[0].vertices.tobytes()) for c in left.collections]
+    assert len(set(looks)) == len(looks) == min(k, 8)
+    assert sum(len(c.get_offsets()) for c in left.collections) == 6 * k
+    named = range(k) if k <= 8 else range(k - 7, k)
+    expected = [f"comp.os.ms-windows {i}" for i in named] + [f"{k - 7} other classes"] * (k > 8) + ["equal"]
+    legend = left.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == expected
+    points = np.concatenate([left.transData.transform(c.get_offsets()) for c in left.collections])
+    assert not any(legend.get_window_extent().contains(*point) for point in points)
+    for other in (*figure.texts, right, right.yaxis.label, *([left] if k > 3 else [])):
+        assert apart(legend, other)
+    assert right._left_title.get_window_extent().x1 <= figure.bbox.x1  # Matplotlib has no other name for it
 
 
 def test_no_mode_is_an_error_for_the_map_picture_and_a_remark_for_shrinkage():
@@ -258,6 +320,30 @@ def test_a_probability_of_exactly_1_is_an_arrow():
     assert np.isfinite(ax.get_xlim()).all()
 
 
+def test_an_arrow_at_the_axis_keeps_clear_of_the_names_of_documents():
+    """Both ends beyond the axis, names of any length."""
+    p, ends = np.array([[0.4, 0.6], [0.3, 0.7]]), np.array([[[0, 1], [0, 1]], [[0.1, 0.5], [0.5, 0.9]]], float)
+    ax = plots.plot_class_probabilities(p, ends, ["a name of more than thirty characters", "b"], truth=["s", "h"]).axes[
+        0
+    ]
+    left, right = (next(line for line in ax.lines if line.get_marker() == mark) for mark in "<>")
+    assert all(apart(left, label) for label in ax.get_yticklabels())
+    assert apart(right, ax.get_legend())
+
+
+@pytest.mark.parametrize("odds", [3.0, 25.0, 66.0, 600.0])
+@pytest.mark.parametrize("name", ["d", "a name of more than thirty characters"])
+def test_ticks_of_probabilities_stand_apart_and_some_remain(odds, name):
+    """However sure a document is, and however little room its name and the legend leave."""
+    p, ends = two_class([-odds, odds], [-odds - 2, odds - 2], [2 - odds, odds + 2])
+    ax = plots.plot_class_probabilities(p, ends, [name, "b"], truth=["talk.politics.mideast", "h"]).axes[0]
+    labels = ax.get_xticklabels()
+    assert len(labels) >= 3
+    assert "0.5" in [label.get_text() for label in labels]
+    boxes = [label.get_window_extent() for label in labels]
+    assert min(b.x0 - a.x1 for a, b in itertools.pairwise(boxes)) > boxes[0].height / 2  # about two spaces
+
+
 def test_document_names_truth_prior_and_level_are_shown():
     p, ends = two_class([1.0, -1.0], [0.0, -2.0], [2.0, 0.0])
     figure = plots.plot_class_probabilities(
@@ -268,6 +354,21 @@ def test_document_names_truth_prior_and_level_are_shown():
     assert "90% credible interval" in text
     assert "phi ~ Dirichlet(2)" in text
     assert {t.get_text() for t in figure.axes[0].get_legend().get_texts()} == {"truly h", "truly m"}
+
+
+def test_of_more_than_eight_true_classes_the_most_frequent_are_told_apart():
+    """Nine classes, the first two of one document each: they are grey, with one entry in the legend."""
+    truth = ["a", "b", *"cdefghi", *"cdefghi"]
+    p, ends = two_class(np.zeros(16), np.full(16, -1.0), np.ones(16))
+    ax = plots.plot_class_probabilities(p, ends, truth=truth).axes[0]
+    dots = [line for line in ax.lines if len(line.get_xdata()) == 1]
+    looks = {kind: (dot.get_color(), dot.get_marker()) for kind, dot in zip(truth, dots, strict=True)}
+    assert len(set(looks.values())) == 8
+    assert looks["a"] == looks["b"]
+    entries = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert entries == [*(f"truly {kind}" for kind in "cdefghi"), "2 other classes"]
+    lines = [(line.get_color(), line.get_marker()) for line in ax.get_legend().get_lines()]
+    assert lines == [looks[kind] for kind in "cdefghia"]
 
 
 @pytest.mark.parametrize(
@@ -306,6 +407,16 @@ def test_calibration_draws_accuracy_counts_and_jeffreys_intervals():
     ece = (4 * 0.2 + 10 * 0.05) / 14
     assert f"expected calibration error {ece:.3f}" in shown(figure)
     assert "14 documents, 78.6% right" in shown(figure)
+
+
+def test_the_legend_of_calibration_lies_on_no_data_and_no_head():
+    """Bins across the whole axis, of many and of few documents."""
+    p = np.linspace(0.5, 1, 60)
+    figure = plots.plot_calibration(["a", "b", "a"] * 20, np.column_stack([p, 1 - p]))
+    upper = figure.axes[0]
+    for other in (upper.patch, *upper.lines, *figure.texts):  # bars end with the axes, dots are drawn whole
+        assert apart(upper.get_legend(), other)
+    assert upper.get_legend().get_window_extent().x0 > 0
 
 
 @pytest.mark.parametrize(
@@ -474,6 +585,14 @@ def test_learning_curve_bands_are_the_jeffreys_intervals_of_the_error_rate():
     expected = stats.beta(np.array([30.5, 0.5])[:, None], np.array([770.5, 800.5])[:, None]).ppf([0.025, 0.975])
     for end in expected.ravel():
         assert np.abs(band - end).min() < 1e-9
+
+
+def test_twenty_learning_curves_are_told_apart_and_the_legend_lies_on_none():
+    """Colours begin again at the ninth, with another marker."""
+    ax = bayesnb.plot_learning_curve([50, 400], {f"c{i}": [20 + i, i] for i in range(20)}, 800).axes[0]
+    assert len({(line.get_color(), line.get_marker()) for line in ax.lines}) == 20
+    assert all(apart(ax.get_legend(), other) for other in (ax.patch, *ax.figure.texts))
+    assert ax.get_legend().get_window_extent().x1 <= ax.figure.bbox.x1
 
 
 @pytest.mark.parametrize("wrong", [[1], [1, 801], [1, -1]])

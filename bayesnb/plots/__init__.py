@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from bayesnb import contrast, given
 from bayesnb.plots import canvas
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 _FARTHEST = 300.0  # decades; beyond them a ratio overflows
+_MARGIN = 2.4  # inches that names may take at either side of the axis
 _BEYOND = 6.0  # decades that an interval may reach past all medians before it becomes an arrow
 
 
@@ -98,7 +100,9 @@ def plot_ratios(
     interval = f"{100 * told['level']:g}% credible interval (black: holds 1)"
     subtitle = f"Dot: median; line: {interval}. Prior: {told['prior']}"
     fig = canvas.figure(8, 0.85 + 0.24 * len(table), f"Token probability in {names[0]} over {names[1]}", subtitle)
-    _forest(fig.add_subplot(), table, names)
+    ax = fig.add_subplot()
+    _forest(ax, table)
+    _fit_names(fig, ax, names, _counts_at_margin(ax, table))
     return fig
 
 
@@ -115,8 +119,11 @@ def _ratio_table(model: Any, numerator: Any, denominator: Any, level: float, tok
     posterior = canvas.posterior_of(model)
     if numerator is None and denominator is None and len(posterior.classes) == 2:
         denominator, numerator = posterior.classes.tolist()
-    if numerator is None:
-        raise ValueError(f"name a numerator, one of the classes {posterior.classes.tolist()}")
+    k = len(posterior.classes)
+    if numerator is None and k > 1:
+        raise ValueError(
+            f"there are {k} classes: name two, numerator and denominator; or a numerator, against the others"
+        )
     return contrast.token_ratios(posterior, numerator, denominator, level=level, tokens=tokens)
 
 
@@ -128,7 +135,7 @@ def _chosen(table: pd.DataFrame, tokens: Iterable[Any]) -> pd.DataFrame:
     return table.loc[wanted]
 
 
-def _forest(ax: Axes, table: pd.DataFrame, names: list[str]) -> None:
+def _forest(ax: Axes, table: pd.DataFrame) -> None:
     low, high = (table[name].to_numpy(float) / np.log(10) for name in ("log_lower", "log_upper"))
     with np.errstate(divide="ignore"):
         median = np.clip(np.log10(table["ratio_median"].to_numpy(float)), low, high)
@@ -140,13 +147,11 @@ def _forest(ax: Axes, table: pd.DataFrame, names: list[str]) -> None:
         tint = canvas.colour(0 if low[i] > 0 else 1 if high[i] < 0 else 6)
         _interval(ax, i, (low[i], median[i], high[i]), window, tint)
     ax.axvline(1, color=canvas.MUTED, linewidth=1.2, zorder=1)
-    canvas.log_ticks(ax.xaxis, *window)
+    canvas.log_ticks(ax.xaxis, *window)  # before any layout: Matplotlib's own ticks overflow on a very long axis
     ax.set_ylim(len(table) - 0.4, -0.6)
     ax.set_yticks(y, canvas.readable(table.index))
     ax.grid(axis="x")
-    ax.tick_params(axis="y", length=0)
-    ax.set_xlabel(f"probability ratio {names[0]} / {names[1]} (log scale; 1 = equally frequent)")
-    _counts_at_margin(ax, table, names)
+    ax.tick_params(axis="y", length=0, pad=canvas.ARROW_PAD)
 
 
 def _window(low: np.ndarray, median: np.ndarray, high: np.ndarray) -> tuple[float, float]:
@@ -170,12 +175,49 @@ def _interval(ax: Axes, y: int, at: tuple[float, float, float], window: tuple[fl
         ax.plot([median], [y], marker="o", color=tint, markersize=5)
 
 
-def _counts_at_margin(ax: Axes, table: pd.DataFrame, names: list[str]) -> None:
-    """At the right the counts; above, which side is which class."""
-    options: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center", "fontsize": 8.5}
+def _counts_at_margin(ax: Axes, table: pd.DataFrame) -> list[Text]:
+    cells = []
     for i, row in enumerate(table[["count_num", "total_num", "count_den", "total_den"]].itertuples(index=False)):
-        cells = (f"{row[0]:,.6g}/{row[1]:,.7g}", "vs", f"{row[2]:,.6g}/{row[3]:,.7g}")
-        ax.text(1.02, i, " ".join(cells), color=canvas.MUTED, **options)
-    ax.text(1.02, -0.95, f"n/N in {names[0]} vs {names[1]}", color=canvas.INK, **options)
-    ax.text(1, -0.95, f"more in {names[0]} →", color=canvas.colour(0), ha="right", **options)
-    ax.text(0, -0.95, f"← more in {names[1]}", color=canvas.colour(1), **options)
+        text = f"{row[0]:,.6g}/{row[1]:,.7g} vs {row[2]:,.6g}/{row[3]:,.7g}"
+        cells.append(ax.text(1.03, i, text, color=canvas.MUTED, **_beside(ax)))
+    return cells
+
+
+def _beside(ax: Axes) -> dict[str, Any]:
+    return {"transform": ax.get_yaxis_transform(), "va": "center", "fontsize": 8.5}
+
+
+def _fit_names(fig: Figure, ax: Axes, names: list[str], cells: list[Text]) -> None:
+    """Above the rows which side is which class; names, whole in the title, are cut where they have too little room."""
+    head, tail = "n/N in {} vs {}", "probability ratio {} / {} (log scale; 1 = equally frequent)"
+    sides: tuple[tuple[str, list[str], dict[str, Any]], ...] = (
+        ("more in {} →", names[:1], {"x": 1, "ha": "right", "color": canvas.colour(0)}),
+        ("← more in {}", names[1:], {"x": 0, "color": canvas.colour(1)}),
+    )
+    heads = [ax.text(y=-0.95, s=words.format(*own), **_beside(ax), **style) for words, own, style in sides]
+    counted = ax.text(1.03, -0.95, head.format(*names), color=canvas.INK, **_beside(ax))
+    for text in (*heads, counted):
+        text.set_in_layout(False)
+    canvas.lay_out(fig)
+    for label in (rows := ax.get_yticklabels()):
+        canvas.fit(label, "{}", [label.get_text()], _MARGIN * fig.dpi)
+    ax.set_yticks(ax.get_yticks(), [label.get_text() for label in rows])
+    canvas.fit(counted, head, names, max(_MARGIN * fig.dpi, *(cell.get_window_extent().width for cell in cells)))
+    counted.set_in_layout(True)
+    canvas.lay_out(fig)
+    _ticks(ax)
+    canvas.lay_out(fig)
+    inside = ax.get_window_extent()
+    for text, (words, own, _) in zip(heads, sides, strict=True):
+        canvas.fit(text, words, own, 0.48 * inside.width)
+    middle = (inside.x0 + inside.x1) / 2
+    canvas.fit(ax.xaxis.label, tail, names, 1.96 * min(middle, fig.bbox.width - middle))
+
+
+def _ticks(ax: Axes) -> None:
+    """As many as have room."""
+    lower, upper = np.log10(ax.get_xlim())
+    for most in (8, 6, 4, 2):
+        canvas.log_ticks(ax.xaxis, lower, upper, most)
+        if canvas.clear(ax.xaxis):
+            return

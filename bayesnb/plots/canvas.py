@@ -8,9 +8,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import itertools
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib.style
 import matplotlib.ticker
@@ -28,6 +29,7 @@ INK, MUTED, GRID = "#1a1a1a", "#5a5a5a", "#e3e3e3"
 # Okabe and Ito (2008), readable with any colour vision, in an order that starts with the strongest contrast
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+OTHERS = "#9a9a9a"  # of classes beyond those that colours tell apart
 STYLE = {
     "font.family": FONT,
     "font.size": 9,
@@ -47,6 +49,7 @@ STYLE = {
     "text.color": INK,
     "text.parse_math": False,
 }
+ARROW_PAD = 7  # points from axis to row labels, which an arrow of markersize 7 at the axis then does not reach
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -57,16 +60,21 @@ def drawn[**P](plot: Callable[P, Figure]) -> Callable[P, Figure]:
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> Figure:
         with matplotlib.style.context(["default", STYLE]):
             figure = plot(*args, **kwargs)
-            families = [FONT, *_fallbacks("".join(text.get_text() for text in figure.findobj(Text)))]
-            for text in figure.findobj(Text):
-                text.set_fontfamily(families)
-            for axes in figure.axes:
-                axes.tick_params(labelfontfamily=families)  # ticks may be made later
-            figure.draw_without_rendering()  # ticks are made now, while the style holds
+            lay_out(figure)  # ticks are made now, while the style holds
             figure.set_layout_engine("none")  # laying out anew at each saving would shift things a little each time
             return figure
 
     return wrapper
+
+
+def lay_out(figure: Figure) -> None:
+    """Choose fonts that hold the text and place everything, after which sizes can be measured."""
+    families = [FONT, *_fallbacks("".join(text.get_text() for text in figure.findobj(Text)))]
+    for text in figure.findobj(Text):
+        text.set_fontfamily(families)
+    for axes in figure.axes:
+        axes.tick_params(labelfontfamily=families)  # ticks may be made later
+    figure.draw_without_rendering()
 
 
 class Picture(Figure):
@@ -107,13 +115,32 @@ def posterior_of(model: Any) -> CountPosterior:
 
 
 def colour(index: int) -> str:
-    """Colour of the class at that position; they repeat after eight."""
+    """Colour at that position; they repeat after eight."""
     return COLOURS[index % len(COLOURS)]
 
 
 def marker(index: int) -> str:
-    """Marker of the class at that position, so that colour is never the only difference."""
-    return MARKERS[index % len(MARKERS)]
+    """Marker at that position, so that colour is never the only difference; shifted when the colours begin again."""
+    return MARKERS[(index + index // len(COLOURS)) % len(MARKERS)]
+
+
+class Group(NamedTuple):
+    """Classes that are drawn alike: one, or all those without a colour of their own."""
+
+    label: str
+    members: list[int]
+    colour: str
+    marker: str
+
+
+def groups(names: Sequence[str], sizes: Any) -> list[Group]:
+    """One group a class; of more than eight classes the seven largest, and last the others, all in grey."""
+    own = list(range(len(names)))
+    if len(names) > len(COLOURS):
+        own = sorted(np.argsort(-np.asarray(sizes), kind="stable")[: len(COLOURS) - 1].tolist())
+    found = [Group(names[k], [k], colour(i), marker(i)) for i, k in enumerate(own)]
+    others = [k for k in range(len(names)) if k not in own]
+    return [*found, Group(f"{len(others)} other classes", others, OTHERS, "o")] if others else found
 
 
 def readable(names: Iterable[Any], limit: int = 28) -> list[str]:
@@ -225,7 +252,7 @@ def decades(lower: float, upper: float, most: int = 8) -> range:
 def log_ticks(axis: Any, lower: float, upper: float, most: int = 8) -> None:
     """Label a log10 axis that spans 10**lower to 10**upper, by powers of ten, and by 2 and 5 where it is short."""
     exponents = decades(lower, upper, most)
-    if upper - lower < 2.2:
+    if upper - lower < 2.2 and most > 4:
         short = [(m, e) for e in range(int(np.floor(lower)), int(np.ceil(upper)) + 1) for m in (1, 2, 5)]
         values = [m * 10.0**e for m, e in short if lower <= np.log10(m) + e <= upper]
         axis.set_ticks(values, [tick_text(value) for value in values])
@@ -262,6 +289,28 @@ def odds_position(exponent: int) -> float:
         return 0.0
     shift = float(np.log10(1 - 10.0 ** -abs(exponent)))
     return exponent - shift if exponent < 0 else exponent + shift
+
+
+def fit(text: Text, words: str, names: Sequence[str], width: float) -> None:
+    """Write words with names in their braces, cut as little as keeps a text that is laid out within `width` pixels.
+
+    They are cut in the middle, since names of one corpus often begin alike.
+    """
+    for most in range(max(map(len, names)), 1, -1):
+        text.set_text(words.format(*(_middle_cut(name, most) for name in names)))
+        if text.get_window_extent().width <= width:
+            return
+
+
+def _middle_cut(name: str, most: int) -> str:
+    return name if len(name) <= most else name[: most // 2] + "…" + name[len(name) - (most - 1) // 2 :]
+
+
+def clear(axis: Any) -> bool:
+    """Whether the tick labels of a horizontal axis that is laid out stand apart from each other."""
+    boxes = [label.get_window_extent() for label in axis.get_ticklabels() if label.get_text()]
+    gap = 0.8 * boxes[0].height if boxes else 0
+    return all(one.x1 + gap <= other.x0 for one, other in itertools.pairwise(boxes))
 
 
 def legend(axes: Axes, handles: Sequence[Any] | None = None, **options: Any) -> None:

@@ -28,8 +28,9 @@ def plot_map_vs_laplace(model: Any, alpha: Any = None) -> Figure:
     Returns
     -------
     Figure
-        Left: MAP against (n + s)/(N + s V) (Bernoulli: N + 2 s), equal where the prior is 1 + s. Right: both
-        estimates of the same posterior against the MLE n/N, zeros drawn at the edge.
+        Left: MAP against (n + s)/(N + s V) (Bernoulli: N + 2 s), equal where the prior is 1 + s; of more than eight
+        classes the seven with most tokens have colours. Right: both estimates of the same posterior against the MLE
+        n/N, zeros drawn at the edge.
 
     Raises
     ------
@@ -49,17 +50,22 @@ def plot_map_vs_laplace(model: Any, alpha: Any = None) -> Figure:
     s = pseudo_count(getattr(model, "alpha", 1.0) if alpha is None else alpha, posterior.statistics.n_tokens)
     mode, laplace = posterior.phi_hat("map"), _laplace(posterior, s)
     gap = float(np.abs(mode - laplace).max())
-    names = canvas.readable(posterior.classes)
-    fig = canvas.figure(8.6, 3.9, "MAP estimates and Laplace smoothing", f"Prior: {posterior.prior.describe()}")
+    groups = canvas.groups(canvas.readable(posterior.classes), posterior.statistics.feature_count.sum(axis=1))
+    few = len(groups) <= 3  # a longer legend would lie on the points
+    fig = canvas.figure(
+        8.6 if few else 9, 3.9, "MAP estimates and Laplace smoothing", f"Prior: {posterior.prior.describe()}"
+    )
     left, right = fig.subplots(1, 2)
-    _scatter_by_class(left, laplace, mode, names)
+    _scatter_by_class(left, laplace, mode, groups)
     left.set_title(f"largest |MAP − Laplace|: {canvas.short(gap)}")
     left.set_xlabel(f"Laplace estimate, pseudo-count {_phrase(s)}")
     left.set_ylabel("MAP estimate, posterior mode")
     _shrink_panel(right, posterior, mode)
     for ax in (left, right):
         ax.grid()
-        canvas.legend(ax, loc="upper left")
+    right.set_title(f"rare tokens move most,{' ' if few else '\n'}relative to their size")
+    canvas.legend(left, loc="upper left", bbox_to_anchor=(0, 1) if few else (1.01, 1))
+    canvas.legend(right, loc="upper left")
     return fig
 
 
@@ -75,12 +81,13 @@ def _laplace(posterior: CountPosterior, s: np.ndarray) -> np.ndarray:
     return (n + s) / (n.sum(axis=1, keepdims=True) + s.sum())
 
 
-def _scatter_by_class(ax: Axes, x: np.ndarray, y: np.ndarray, names: list[str]) -> None:
+def _scatter_by_class(ax: Axes, x: np.ndarray, y: np.ndarray, groups: list[canvas.Group]) -> None:
     both = (x > 0) & (y > 0)
-    for k, name in enumerate(names):
-        at = both[k]
-        style: dict[str, Any] = {"color": canvas.colour(k), "marker": canvas.marker(k), "alpha": 0.6, "linewidths": 0}
-        ax.scatter(x[k, at], y[k, at], s=16, label=name, rasterized=at.sum() > _MANY, **style)
+    for label, members, tint, mark in groups:
+        at = both[members]
+        style: dict[str, Any] = {"color": tint, "marker": mark, "alpha": 0.6, "linewidths": 0}
+        style["zorder"] = 0.5 if tint == canvas.OTHERS else 1  # named classes lie on the others
+        ax.scatter(x[members][at], y[members][at], s=16, label=label, rasterized=at.sum() > _MANY, **style)
     shown = np.concatenate([x[both], y[both]])
     if not len(shown):
         raise ValueError("every MAP or Laplace estimate is 0, so a log axis can show none; use a larger prior")
@@ -116,7 +123,6 @@ def _shrink_panel(ax: Axes, posterior: CountPosterior, mode: np.ndarray) -> None
     _log_log(ax, (zero - 0.25, high + 0.15), (low - 0.15, high + 0.15))
     kept_ticks = [10.0**zero, *(t for t in ax.get_xticks() if np.log10(t) > low - 0.1)]
     ax.set_xticks(kept_ticks, ["0", *map(canvas.tick_text, kept_ticks[1:])])
-    ax.set_title("rare tokens move most, relative to their size")
     ax.set_xlabel("MLE, n/N")
     ax.set_ylabel("estimate of the token's probability")
 

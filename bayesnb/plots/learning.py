@@ -146,7 +146,7 @@ def plot_learning_curve(
     ax.set_xlabel("training documents")
     ax.set_ylabel("test error rate")
     ax.grid(axis="y")
-    canvas.legend(ax, loc="upper right")
+    canvas.legend(ax, loc="upper left", bbox_to_anchor=(1.01, 1))  # beside the axes: curves may lie anywhere
     return fig
 
 

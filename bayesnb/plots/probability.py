@@ -47,7 +47,7 @@ def plot_class_probabilities(
     target : class label, optional
         The class drawn; by default the last.
     truth : sequence of n labels, optional
-        Marks each document by its true class.
+        Marks each document by its true class; of more than eight classes the seven most frequent have colours.
     level : float
         Credible level that the intervals have.
     prior : str
@@ -91,6 +91,7 @@ def plot_class_probabilities(
     _rows_of_odds(ax, np.column_stack(odds), kinds)
     ax.set_yticks(range(n), rows)
     ax.set_xlabel(f"P({shown} | document), log-odds scale")
+    _odds_ticks(fig, ax)
     return fig
 
 
@@ -142,38 +143,48 @@ def _rows_of_odds(ax: Axes, odds: np.ndarray, kinds: list[str] | None) -> None:
     finite = odds[np.abs(odds) < -np.log10(_FLOOR)]
     left, right = min(-1.0, finite.min(initial=0)), max(1.0, finite.max(initial=0))
     left, right = left - 0.04 * (right - left), right + 0.04 * (right - left)
-    tints = _tints(kinds, len(odds))
-    for y, (dot, low, high) in enumerate(odds):
-        ax.plot(np.clip([low, high], left, right), [y, y], color=tints[y], linewidth=1.8, solid_capstyle="butt")
+    looks, groups = _kinds(kinds, len(odds))
+    for y, ((dot, low, high), (tint, mark)) in enumerate(zip(odds, looks, strict=True)):
+        ax.plot(np.clip([low, high], left, right), [y, y], color=tint, linewidth=1.8, solid_capstyle="butt")
         if min(low, dot) < left:
-            ax.plot([left], [y], marker="<", color=tints[y], markersize=7, clip_on=False)
+            ax.plot([left], [y], marker="<", color=tint, markersize=7, clip_on=False)
         if max(high, dot) > right:
-            ax.plot([right], [y], marker=">", color=tints[y], markersize=7, clip_on=False)
+            ax.plot([right], [y], marker=">", color=tint, markersize=7, clip_on=False)
         if left <= dot <= right:
-            ax.plot([dot], [y], marker=_mark(kinds, y), color=tints[y], markersize=5.5, clip_on=False)
-    ticks = canvas.decades(left, right)
-    ax.set_xticks([canvas.odds_position(e) for e in ticks], [canvas.odds_label(e) for e in ticks])
+            ax.plot([dot], [y], marker=mark, color=tint, markersize=5.5, clip_on=False)
     ax.axvline(0, color=canvas.MUTED, linewidth=1.2, zorder=1)
     ax.set_xlim(left, right)
     ax.set_ylim(len(odds) - 0.4, -0.6)
     ax.grid(axis="x")
-    ax.tick_params(axis="y", length=0)
-    _legend_of_kinds(ax, kinds)
+    ax.tick_params(axis="y", length=0, pad=canvas.ARROW_PAD)
+    _legend_of_kinds(ax, groups)
 
 
-def _tints(kinds: list[str] | None, n: int) -> list[str]:
-    order = sorted(set(kinds or ()))
-    return [canvas.colour(order.index(kind)) for kind in kinds] if kinds else [canvas.colour(0)] * n
+def _odds_ticks(fig: Figure, ax: Axes) -> None:
+    """As many ticks as have room: names of documents and the legend may leave the axis little."""
+    canvas.lay_out(fig)
+    for most in range(8, 0, -1):
+        ticks = canvas.decades(*ax.get_xlim(), most)
+        ax.set_xticks([canvas.odds_position(e) for e in ticks], [canvas.odds_label(e) for e in ticks])
+        if canvas.clear(ax.xaxis):
+            return
 
 
-def _mark(kinds: list[str] | None, row: int) -> str:
-    return canvas.marker(sorted(set(kinds)).index(kinds[row])) if kinds else "o"
+def _kinds(kinds: list[str] | None, n: int) -> tuple[list[tuple[str, str]], list[canvas.Group]]:
+    """Colour and marker of each row, and what the legend says of them."""
+    if kinds is None:
+        return [(canvas.colour(0), canvas.marker(0))] * n, []
+    names, sizes = np.unique(kinds, return_counts=True)
+    groups = canvas.groups(names.tolist(), sizes)
+    looks = {names[k]: (group.colour, group.marker) for group in groups for k in group.members}
+    return [looks[kind] for kind in kinds], groups
 
 
-def _legend_of_kinds(ax: Axes, kinds: list[str] | None) -> None:
-    for i, kind in enumerate(sorted(set(kinds or ()))):
-        ax.plot([], [], color=canvas.colour(i), marker=canvas.marker(i), linewidth=1.8, label=f"truly {kind}")
-    if kinds:
+def _legend_of_kinds(ax: Axes, groups: list[canvas.Group]) -> None:
+    for group in groups:
+        label = f"truly {group.label}" if len(group.members) == 1 else group.label
+        ax.plot([], [], color=group.colour, marker=group.marker, linewidth=1.8, label=label)
+    if groups:
         canvas.legend(ax, loc="upper left", bbox_to_anchor=(1.01, 1))
 
 
@@ -246,4 +257,5 @@ def _reliability(ax: Axes, confidence: np.ndarray, accuracy: np.ndarray, n: np.n
     ax.set_ylim(-0.02, 1.02)
     ax.grid()
     ax.set_ylabel("share that was right")
-    canvas.legend(ax, loc="best")
+    # above the axes: an interval may lie anywhere within them
+    canvas.legend(ax, loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0.2)
