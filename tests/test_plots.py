@@ -261,6 +261,28 @@ def test_shrinkage_has_a_panel_a_class(k):
     assert [ax.get_title() or ax.get_title(loc="left") for ax in figure.axes] == [f"c$_{i}$" for i in range(k)]
 
 
+def test_of_many_classes_those_with_most_tokens_have_panels():
+    X = np.ones((20, 3), int) * np.arange(1, 21)[:, None]
+    figure = bayesnb.plot_shrinkage(bayesnb.MultinomialNB().fit(X, [f"c{i:02}" for i in range(20)]))
+    assert [ax.get_title(loc="left") for ax in figure.axes] == [f"c{i:02}" for i in range(8, 20)]
+
+
+def test_an_axis_of_estimates_that_are_all_alike_has_ticks_to_read_them_by():
+    clf = bayesnb.MultinomialNB().fit(np.ones((4, 8), int), ["a", "b"] * 2)
+    left = bayesnb.plot_map_vs_laplace(clf).axes[0]
+    ticks = [float(label.get_text()) for label in left.get_xticklabels()]
+    low, high = left.get_xlim()
+    assert len(ticks) >= 2 and all(low <= tick <= high for tick in ticks) and min(ticks) <= 1 / 8 <= max(ticks)
+
+
+@pytest.mark.parametrize("truth", [["spam", "spam"], ["ham", "spam"]])
+def test_a_class_looks_alike_whichever_documents_are_shown(truth):
+    p = np.array([[0.3, 0.7], [0.4, 0.6]])
+    figure = bayesnb.plot_class_probabilities(p, np.stack([p, p], axis=2), classes=["ham", "spam"], truth=truth)
+    (line,) = [line for line in figure.axes[0].lines if line.get_label() == "truly spam"]
+    assert (line.get_color(), line.get_marker()) == (canvas.colour(1), canvas.marker(1))
+
+
 def test_shrinkage_draws_mean_and_mode_times_the_total():
     model = posterior()
     ax = plots.plot_shrinkage(model).axes[0]

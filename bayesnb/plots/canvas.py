@@ -255,6 +255,10 @@ def log_ticks(axis: Any, lower: float, upper: float, most: int = 8) -> None:
     if upper - lower < 2.2 and most > 4:
         short = [(m, e) for e in range(int(np.floor(lower)), int(np.ceil(upper)) + 1) for m in (1, 2, 5)]
         values = [m * 10.0**e for m, e in short if lower <= np.log10(m) + e <= upper]
+        if len(values) < 2:  # all within a narrow range: evenly spaced round numbers
+            ends = 10.0 ** np.array([lower, upper])
+            even = matplotlib.ticker.MaxNLocator(4).tick_values(*ends)
+            values = [float(value) for value in even if ends[0] <= value <= ends[1]]
         axis.set_ticks(values, [tick_text(value) for value in values])
     else:
         axis.set_ticks([10.0**e for e in exponents], [power_of_ten(e) for e in exponents])

@@ -12,6 +12,7 @@ from bayesnb.events.base import CountPosterior
 from bayesnb.events.priors import pseudo_count
 from bayesnb.plots import canvas
 
+_MOST_PANELS = 12
 _MANY = 500  # marks from which a cloud is drawn in pixels, its text still in outlines
 
 
@@ -138,8 +139,9 @@ def plot_shrinkage(model: Any) -> Figure:
     Returns
     -------
     Figure
-        A panel a class: estimate times N against the count n. The MLE is the diagonal; MAP and posterior mean lie
-        above it where the prior adds probability, at rare tokens, and below where it takes it away.
+        A panel a class, of more than twelve for those with most tokens: estimate times N against the count n. The MLE
+        is the diagonal; MAP and posterior mean lie above it where the prior adds probability, at rare tokens, and
+        below where it takes it away.
 
     Raises
     ------
@@ -159,19 +161,21 @@ def plot_shrinkage(model: Any) -> Figure:
     posterior.phi_hat("mle")
     names = canvas.readable(posterior.classes)
     missing = "" if _has_mode(posterior) else ". This posterior has no mode: no MAP"
-    k = len(names)
-    columns = min(k, 3)
-    rows = -(-k // columns)
+    largest = np.argsort(-posterior.statistics.feature_count.sum(axis=1), kind="stable")[:_MOST_PANELS]
+    chosen = sorted(largest.tolist())
+    columns = min(len(chosen), 3)
+    rows = -(-len(chosen) // columns)
+    most = f". {len(chosen)} of {len(names)} classes, with most tokens" if len(chosen) < len(names) else ""
     fig = canvas.figure(
         1.2 + 3.4 * columns,
         3.4 * rows,
         "What the prior does to rare tokens",
-        f"Prior: {posterior.prior.describe()}{missing}",
+        f"Prior: {posterior.prior.describe()}{missing}{most}",
     )
     axes = fig.subplots(rows, columns, squeeze=False).ravel()
-    for ax in axes[k:]:
+    for ax in axes[len(chosen) :]:
         ax.remove()
-    for ax, index in zip(axes, range(k), strict=False):
+    for ax, index in zip(axes, chosen, strict=False):
         _shrinkage_of_class(ax, posterior, index, has_mode=not missing)
         ax.set_title(names[index])
     canvas.legend(axes[0], loc="upper left")

@@ -88,7 +88,7 @@ def plot_class_probabilities(
     ax = fig.add_subplot()
     odds = _log_odds(p, at), *(_log_odds(ends[:, :, e], at, opposite=ends[:, :, 1 - e]) for e in (0, 1))
     kinds = None if truth is None else canvas.readable(_one_each(truth, n, "truth"))
-    _rows_of_odds(ax, np.column_stack(odds), kinds)
+    _rows_of_odds(ax, np.column_stack(odds), kinds, canvas.readable(labels))
     ax.set_yticks(range(n), rows)
     ax.set_xlabel(f"P({shown} | document), log-odds scale")
     _odds_ticks(fig, ax)
@@ -139,11 +139,11 @@ def _log_odds(p: np.ndarray, at: int, opposite: np.ndarray | None = None) -> np.
         return np.log10(value) - np.log10(rest)
 
 
-def _rows_of_odds(ax: Axes, odds: np.ndarray, kinds: list[str] | None) -> None:
+def _rows_of_odds(ax: Axes, odds: np.ndarray, kinds: list[str] | None, classes: list[str]) -> None:
     finite = odds[np.abs(odds) < -np.log10(_FLOOR)]
     left, right = min(-1.0, finite.min(initial=0)), max(1.0, finite.max(initial=0))
     left, right = left - 0.04 * (right - left), right + 0.04 * (right - left)
-    looks, groups = _kinds(kinds, len(odds))
+    looks, groups = _kinds(kinds, classes, len(odds))
     for y, ((dot, low, high), (tint, mark)) in enumerate(zip(odds, looks, strict=True)):
         ax.plot(np.clip([low, high], left, right), [y, y], color=tint, linewidth=1.8, solid_capstyle="butt")
         if min(low, dot) < left:
@@ -170,14 +170,18 @@ def _odds_ticks(fig: Figure, ax: Axes) -> None:
             return
 
 
-def _kinds(kinds: list[str] | None, n: int) -> tuple[list[tuple[str, str]], list[canvas.Group]]:
-    """Colour and marker of each row, and what the legend says of them."""
+def _kinds(kinds: list[str] | None, classes: list[str], n: int) -> tuple[list[tuple[str, str]], list[canvas.Group]]:
+    """Colour and marker of each row, and what the legend says of them.
+
+    They go by the classes' positions, so that a class looks alike in every picture, whichever documents are shown.
+    """
     if kinds is None:
         return [(canvas.colour(0), canvas.marker(0))] * n, []
-    names, sizes = np.unique(kinds, return_counts=True)
-    groups = canvas.groups(names.tolist(), sizes)
+    names = classes if set(kinds) <= set(classes) else sorted(set(kinds))
+    groups = canvas.groups(names, [kinds.count(name) for name in names])
     looks = {names[k]: (group.colour, group.marker) for group in groups for k in group.members}
-    return [looks[kind] for kind in kinds], groups
+    seen = [group for group in groups if any(names[k] in kinds for k in group.members)]
+    return [looks[kind] for kind in kinds], seen
 
 
 def _legend_of_kinds(ax: Axes, groups: list[canvas.Group]) -> None:

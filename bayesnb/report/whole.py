@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bayesnb.corpus import Corpus
     from bayesnb.storage import Model
 
-_MOST_CLASSES = 12  # panels of a picture, and sections of ratios: one a class beyond two classes
+_MOST_PAIRS = 12  # sections of ratios: one a class beyond two classes
 _MOST_DRAWN = 60  # rows of a picture
 _EXPLAINED = 5  # documents with a table of their own
 _PARTS = 12  # rows of such a table
@@ -155,10 +155,6 @@ class _Learnt:
     def estimates(self) -> Section:
         """MLE, Laplace, MAP and mean, with the pictures of those that exist."""
         table, posterior = compare_estimates(self.model), self.posterior
-        if len(self.labels) > _MOST_CLASSES:
-            section = map_laplace_section(table, rows=self.top)
-            text = Text(f"The pictures are left out: {len(self.labels)} classes would not be told apart in them.")
-            return replace(section, blocks=[text, *section.blocks])
         if table["mle"].isna().any():
             empty = table.index[table["mle"].isna()][0][0]
             section = map_laplace_section(table, rows=self.top)
@@ -182,7 +178,7 @@ class _Learnt:
             return [self._ratios(*classes)]
         if len(self.labels) == 2:
             return [self._ratios(self.labels[1], self.labels[0])]
-        largest = np.argsort(-self.posterior.statistics.class_count, kind="stable")[:_MOST_CLASSES]
+        largest = np.argsort(-self.posterior.statistics.class_count, kind="stable")[:_MOST_PAIRS]
         sections = [self._ratios(self.labels[k], None) for k in sorted(largest)]
         if len(self.labels) > len(sections):
             text = Text(f"Of {len(self.labels)} classes these are the {len(sections)} with the most documents.")
