@@ -660,8 +660,8 @@ class NormalInverseGamma:
         """
         variance = given.points(sigma2, "sigma2", self.shape)
         mu = given.points(mu, "mu", np.broadcast_shapes(variance.shape, self.shape))
-        there = (variance > 0) & (variance < np.inf) & np.isfinite(mu)  # the density is 0 elsewhere
-        inside, mu = np.where(there, variance, 1.0), np.where(there, mu, 0.0)
+        there = (variance > 0) & (variance < np.inf)  # the density is 0 elsewhere
+        inside = np.where(there, variance, 1.0)
         with np.errstate(over="ignore"):  # a density of 0
             energy = ((mu - self.m0) / np.sqrt(inside) * np.sqrt(self.kappa0)) ** 2 / 2
         density = self.sigma2().log_density(inside) + (np.log(self.kappa0) - LOG_2PI - np.log(inside)) / 2 - energy
