@@ -129,7 +129,7 @@ def _cells(x: Any) -> Any:
 
 _CHECKS = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 # the plain run tries the same examples each time, so that a change is judged by what it changed; the long one seeks
-_PLAIN = settings(deadline=None, max_examples=50, derandomize=True, database=None, suppress_health_check=_CHECKS)
+_PLAIN = settings(deadline=None, max_examples=25, derandomize=True, database=None, suppress_health_check=_CHECKS)
 settings.register_profile("any input", _PLAIN)
 settings.register_profile("any input, long", _PLAIN, max_examples=1000, derandomize=False, print_blob=True)
 EXAMPLES: Counter[str] = Counter()

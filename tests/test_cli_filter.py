@@ -207,7 +207,7 @@ def test_a_bad_line_is_named_and_ends_the_filter_or_is_left_out(filtered, capsys
 def test_a_remark_on_a_skipped_line_is_in_the_words_of_the_shell(filtered, capsys):
     run(["fit", "mail", "-o", "mle.model", "--estimate", "mle"], capsys)
     err = filtered("win coffee", "--on-error", "skip", model="mle.model")[2]
-    assert "use --estimate mean" in err and "estimate='" not in err
+    assert "fit again with alpha > 0, and not with --estimate mle" in err and "estimate='" not in err
 
 
 def test_a_line_that_is_too_long_is_named(filtered, monkeypatch):

@@ -101,5 +101,5 @@ def _refuse_improper(joint: np.ndarray) -> None:
     if len(impossible):
         raise ValueError(
             f"row {impossible[0]} has probability 0 under every class, so its class probabilities are 0/0; "
-            "fit again with alpha > 0, by any estimate but the mle"
+            "fit again with alpha > 0, and not with estimate='mle'"
         )
