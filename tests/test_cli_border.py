@@ -325,6 +325,11 @@ def test_a_document_that_is_impossible_says_what_would_help(slips, capsys):
     assert "fit again with alpha > 0" in err
 
 
+def test_documents_in_the_place_of_a_model_are_called_no_model(slips, capsys):
+    assert main(["score", "mail.csv", "m.model"]) == 2
+    assert "mail.csv: this is no bayesnb model file" in capsys.readouterr().err
+
+
 def test_compare_says_why_the_map_is_missing(slips, capsys):
     assert main(["compare", "mail.csv", "--text", "text", "--label", "label", "--prior", "jeffreys"]) == 0
     assert "map is missing: where a posterior concentration is below 1 there is no mode" in capsys.readouterr().out

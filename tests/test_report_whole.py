@@ -285,3 +285,10 @@ def test_bad_input_to_the_command_is_one_line_and_leaves_nothing(table, capsys, 
     lines = [line for line in capsys.readouterr().err.splitlines() if "guessed" not in line]
     assert len(lines) == 1 and said in lines[0]
     assert [path.name for path in table.iterdir()] == ["mail.csv"]
+
+
+def test_a_prior_close_to_a_round_number_is_not_called_that_number():
+    clf = bayesnb.TextClassifier(alpha=1e-9).fit(TEXTS, Y)
+    page = report.whole_page(clf, corpus())
+    facts = blocks(page, "Prior", Facts)[0].facts
+    assert facts["Prior"] == "phi ~ Dirichlet(1.000000001), theta ~ Dirichlet(1)"
