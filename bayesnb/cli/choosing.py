@@ -46,7 +46,7 @@ def select(
     exponent, known = fitting.power_from(power), fitting.class_prior_from(class_prior)
     fitting.check_tokens(tokens)
     reading = inputs.Reading(text, label, format, encoding, quoting, header)
-    output.check_targets(out, csv, read=paths)
+    output.check_targets(out, csv, read=inputs.paths_of(paths))
     counted = fitting.Counted.read(paths, reading, tokens)
     shares = counted.settings("multinomial", {"class_prior": known}).class_prior
     output.note_skipped(counted.corpus.skipped)

@@ -45,7 +45,7 @@ def sample(
     written with their r_hat and effective sample size; verify compares the density of your own conjugate model.
     """
     inputs.choice("--sampler", sampler, SAMPLERS)
-    output.check_targets(out, read=[model_file, *(data or []), *(unlabelled or [])])
+    output.check_targets(out, read=[model_file, *inputs.paths_of(data or []), *(unlabelled or [])])
     from bayesnb import storage
     from bayesnb.checks.agreement import check_agreement
     from bayesnb.sampling import sample as run

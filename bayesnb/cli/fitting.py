@@ -268,13 +268,11 @@ def note_classes(classes: np.ndarray, documents: np.ndarray) -> None:
             output.note(f"{' and '.join(labels)} are classes of their own; if they mean the same, write them alike")
 
 
-def note_zeros(model: Model) -> None:
+def note_zeros(posterior: Any, estimate: str) -> None:
     """Remark on an estimate that is 0 where a token was not seen, which some documents cannot be scored by."""
-    settings = model.settings
-    if settings.event in ("multinomial", "bernoulli") and settings.estimate in ("mle", "map"):
-        posterior: Any = settings.posterior(model.state)
-        if (posterior.phi_hat(settings.estimate) == 0).any():
-            output.note("some probabilities are 0: a document with such tokens of every class cannot be scored")
+    can_be_zero = posterior.event in ("multinomial", "bernoulli") and estimate in ("mle", "map")
+    if can_be_zero and (posterior.phi_hat(estimate) == 0).any():
+        output.note("some probabilities are 0: a document with such tokens of every class cannot be scored")
 
 
 def class_prior_from(value: str | None) -> Any:

@@ -218,6 +218,11 @@ def naming_rows(corpus: Corpus) -> Iterator[None]:
         raise ValueError(named) from error
 
 
+def paths_of(arguments: Iterable[str]) -> list[str]:
+    """The paths of PATH or LABEL=PATH arguments."""
+    return [path for _, path in map(_label_and_path, arguments)]
+
+
 def _label_and_path(argument: str) -> tuple[str | None, str]:
     """The first "=" after which a path exists, so that a label may hold one too; else simply the first."""
     if Path(argument).exists() or "=" not in argument.lstrip("="):

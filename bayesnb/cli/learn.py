@@ -48,7 +48,7 @@ def fit(
     fitting.check_tokens(tokens)
     of_texts = texts.options_from(ngrams, min_df, max_features, stop_words)
     reading = inputs.Reading(text, label, format, encoding, quoting, header)
-    output.check_targets(out, read=paths)
+    output.check_targets(out, read=inputs.paths_of(paths))
     if exponent is not None and texts.are_large(paths, reading):
         clf = texts.fitted(paths, reading, event=event, tokens=tokens, power=exponent, **given, **of_texts)
         model, skipped = clf._model(), clf.skipped_
@@ -60,8 +60,9 @@ def fit(
         fingerprint = storage.save(model, out)
     output.note_skipped(skipped)
     fitting.note_classes(model.state.classes, model.state.statistics.class_count)
-    fitting.note_zeros(model)
-    summary = describe_fit(model.settings.posterior(model.state), model.settings)
+    posterior = model.settings.posterior(model.state)
+    fitting.note_zeros(posterior, model.settings.estimate)
+    summary = describe_fit(posterior, model.settings)
     summary |= {"power_fitted": exponent is None, "skipped": skipped, "model": str(out), "fingerprint": fingerprint}
     if json:
         output.emit_json(summary)
@@ -132,7 +133,7 @@ def compare(
     settings = Settings(event=event, **fitting.settings_from(event, alpha, prior, None, estimate, False))
     fitting.check_tokens(tokens)
     reading = inputs.Reading(text, label, format, encoding, quoting, header)
-    output.check_targets(csv, read=paths)
+    output.check_targets(csv, read=inputs.paths_of(paths))
     counted = fitting.Counted.read(paths, reading, tokens)
     state, corpus = counted.learnt(settings), counted.corpus
     table = compare_estimates(Model(settings, state))

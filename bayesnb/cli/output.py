@@ -144,14 +144,14 @@ def check_targets(*paths: Path | None, read: Iterable[str | Path] = ()) -> None:
     *paths : Path or None
         Files to be written.
     read : iterable of path
-        What the command reads, also as LABEL=PATH.
+        What the command reads.
 
     Raises
     ------
     ValueError
         Its folder does not exist, it is a folder or device itself, or it is a file to be read.
     """
-    sources = [Path(part) for source in read for part in (str(source), str(source).rpartition("=")[2])]
+    sources = [Path(source) for source in read]
     for path in paths:
         if path is None:
             continue

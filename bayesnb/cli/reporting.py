@@ -71,7 +71,7 @@ def report(
     fitting.check_tokens(tokens)
     of_texts = texts.options_from(ngrams, min_df, max_features, stop_words)
     reading = inputs.Reading(text, label, format, encoding, quoting, header)
-    output.check_targets(out, model, read=paths)
+    output.check_targets(out, model, read=inputs.paths_of(paths))
     counted = fitting.Counted.read(paths, reading, tokens, of_texts, presence=binary or event == "bernoulli")
     with output.working("fitting"):
         fitted = counted.fitted(counted.settings(event, given), exponent)
