@@ -64,6 +64,11 @@ def level(value: Any, name: str = "level") -> float:
     return number
 
 
+def percent(level: float) -> str:
+    """A level in percent as it was given: six digits would make .9999999 100."""
+    return f"{100 * level:.10g}"
+
+
 def estimate(value: Any) -> str:
     """One of the four estimates.
 

@@ -34,7 +34,7 @@ def evaluate(
     """
     from bayesnb.scorer import Scorer
 
-    output.check_targets(csv, read=[model_file, *paths])
+    output.check_targets(csv, read=[model_file, *inputs.paths_of(paths)])
     scorer = Scorer.load(model_file)
     inputs.refuse_categories(scorer)
     with output.working("reading"):
@@ -204,7 +204,9 @@ def _say_ratios(told: Mapping[Any, Any], shown: Any) -> None:
         )
         for r in shown.itertuples()
     ]  # fmt: skip
-    interval = f"posterior median and {100 * told['level']:g}% interval; prior: {told['prior']}"
+    from bayesnb import validate
+
+    interval = f"posterior median and {validate.percent(told['level'])}% interval; prior: {told['prior']}"
     output.say(f"phi_{pair[0]} / phi_{pair[1]}: {interval}")
     if pooled:
         output.say(f"rest: {', '.join(map(str, pooled))}, pooled as one class")

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from bayesnb import contrast, given
+from bayesnb import contrast, given, validate
 from bayesnb.plots import canvas
 from bayesnb.plots.agreement import plot_agreement
 from bayesnb.plots.estimates import plot_map_vs_laplace, plot_shrinkage
@@ -97,7 +97,7 @@ def plot_ratios(
     told: dict[Any, Any] = {"numerator": "numerator", "denominator": "denominator"}
     told |= {"level": level, "prior": "not recorded in the table"} | table.attrs
     names = canvas.readable([told["numerator"], told["denominator"]])
-    interval = f"{100 * told['level']:g}% credible interval (black: holds 1)"
+    interval = f"{validate.percent(told['level'])}% credible interval (black: holds 1)"
     subtitle = f"Dot: median; line: {interval}. Prior: {told['prior']}"
     fig = canvas.figure(8, 0.85 + 0.24 * len(table), f"Token probability in {names[0]} over {names[1]}", subtitle)
     ax = fig.add_subplot()

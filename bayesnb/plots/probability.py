@@ -82,7 +82,9 @@ def plot_class_probabilities(
     at = k - 1 if target is None else _class_position(labels, target)
     rows = canvas.readable(range(n) if names is None else _one_each(names, n, "names"), limit=40)
     shown = canvas.readable([labels[at]])[0]
-    subtitle = f"Dot: probability; line: {100 * validate.level(level):g}% credible interval over the parameters."
+    subtitle = (
+        f"Dot: probability; line: {validate.percent(validate.level(level))}% credible interval over the parameters."
+    )
     subtitle += f" Prior: {prior}" if prior else ""
     fig = canvas.figure(8, 0.75 + 0.25 * n, title or f"Probability of class {shown}", subtitle)
     ax = fig.add_subplot()

@@ -119,7 +119,7 @@ def documents_section(
         shapes = f"probabilities {p.shape} and intervals {ends.shape}"
         raise ValueError(f"{shapes} do not fit {len(names)} names and {len(classes)} classes")
     best = p.argmax(axis=1)
-    percent = f"{100 * validate.level(level):g}%"
+    percent = f"{validate.percent(validate.level(level))}%"
     columns = {
         "document": list(names),
         "class": [classes[k] for k in best],

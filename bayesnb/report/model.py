@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesnb import validate
 from bayesnb.events.base import CountPosterior
 from bayesnb.plots import canvas
 from bayesnb.report.page import Block, Facts, Figure, Section, Table, Text
@@ -218,7 +219,7 @@ def ratios_section(table: pd.DataFrame, figure: Picture | None = None, rows: int
     names = {name: table.attrs.get(name) for name in ("numerator", "denominator", "prior", "level")}
     facts = {name.capitalize(): value for name, value in names.items() if value is not None}
     if "Level" in facts:
-        facts["Level"] = f"{100 * facts['Level']:.10g} %"  # as it was given: four digits would make it 100
+        facts["Level"] = f"{validate.percent(facts['Level'])} %"
     facts |= {"Tokens": len(table), "Interval excludes 1": int((strength > 0).sum())}
     columns = {name: title for name, title in _RATIO_COLUMNS.items() if name in ranked}
     columns |= {

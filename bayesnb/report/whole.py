@@ -227,28 +227,39 @@ class _Learnt:
         wrong = np.flatnonzero(p.argmax(axis=1) != own)
         surest = wrong[np.argsort(p[wrong, own[wrong]], kind="stable")]
         unsure = np.argsort(p.max(axis=1), kind="stable")
+        surest, unsure = surest[: self.top], unsure[: self.top]
+        held_out = {row: self._held_out(row, own[row]) for row in {*surest, *unsure}}
         sections = [section]
         if len(wrong):
-            sections += self._documents(surest, p, own, "The documents it gets wrong", "Why it is wrong")
-        sections += self._documents(unsure, p, own, "The documents it is least sure of", "Why it is not sure")
-        return sentence, sections
+            sections += self._documents(surest, p, own, held_out, "The documents it gets wrong", "Why it is wrong")
+        least = "The documents it is least sure of"
+        return sentence, sections + self._documents(unsure, p, own, held_out, least, "Why it is not sure")
 
-    def _documents(self, rows: np.ndarray, probabilities: np.ndarray, own: np.ndarray, *titles: str) -> list[Section]:
-        """Documents, the first ones with reasons, each by the posterior that never saw it."""
-        rows = rows[: self.top]
-        posteriors = [_without(self.posterior, self.X[[row]], own[row]) for row in rows]
-        power = self.model.settings.power
-        ends = [
-            class_probability_interval(posterior, self.X[[row]], self.level, power)[0]
-            for posterior, row in zip(posteriors, rows, strict=True)
-        ]
+    def _held_out(self, row: int, own: int) -> tuple[CountPosterior, np.ndarray]:
+        """The posterior that never saw a document, and the intervals of its class probabilities, shape (K, 2)."""
+        x, statistics = self.X[[row]], self.posterior.statistics
+        part = type(statistics).from_documents(x, np.array([own]), statistics.n_classes)
+        posterior = replace(self.posterior, statistics=statistics - part)
+        return posterior, class_probability_interval(posterior, x, self.level, self.model.settings.power)[0]
+
+    def _documents(
+        self,
+        rows: np.ndarray,
+        probabilities: np.ndarray,
+        own: np.ndarray,
+        held_out: dict[int, tuple[CountPosterior, np.ndarray]],
+        title: str,
+        why: str,
+    ) -> list[Section]:
+        """Documents, and the reasons of the first ones."""
+        posteriors, ends = zip(*(held_out[row] for row in rows), strict=True)
         p, intervals, names = probabilities[rows], np.array(ends), _names([self.corpus.ids[row] for row in rows])
         truth = [self.labels[own[row]] for row in rows]
         some = slice(_MOST_DRAWN)
-        figure = self._picture(p[some], intervals[some], names[some], own[rows[some]], f"{titles[0]}, each left out")
+        figure = self._picture(p[some], intervals[some], names[some], own[rows[some]], f"{title}, each left out")
         section = documents_section(
             p, intervals, names, self.labels, figure=figure, truth=truth, level=self.level,
-            title=titles[0], rows=len(rows),
+            title=title, rows=len(rows),
         )  # fmt: skip
         explained = zip(posteriors[:_EXPLAINED], rows, names, truth, p, strict=False)
         reasons = [block for item in explained for block in self._explained(*item)]
@@ -256,7 +267,7 @@ class _Learnt:
             "Each row says how far a part of the document moves the log-odds, in nats, towards the first of two "
             "classes; the interval is that of the row alone. The beginning of the text stands above its table."
         )
-        return [section, Section(titles[1], [Text(text), *reasons])]
+        return [section, Section(why, [Text(text), *reasons])]
 
     def _picture(self, p: np.ndarray, ends: np.ndarray, names: list[str], own: np.ndarray, title: str) -> Any:
         """Class probabilities of two classes, or of more the probability of the class that each document has."""
@@ -283,12 +294,6 @@ class _Learnt:
         )
         excerpt = "" if self.corpus.texts is None else _excerpt(self.corpus.texts[row])
         return [*([Text(excerpt)] if excerpt else []), Table(table.iloc[largest], caption)]
-
-
-def _without(posterior: CountPosterior, x: Any, own: int) -> CountPosterior:
-    statistics = posterior.statistics
-    part = type(statistics).from_documents(x, np.array([own]), statistics.n_classes)
-    return replace(posterior, statistics=statistics - part)
 
 
 def _names(ids: list[Any]) -> list[str]:

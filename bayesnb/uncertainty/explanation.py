@@ -207,7 +207,8 @@ def _measured_parts(posterior: Any, X: np.ndarray, estimate: str, a: int, b: int
     column = np.flatnonzero(~np.isnan(X[0]))
     x, row = X[0, column], np.arange(len(column))
     if estimate == "predictive":
-        log_density = posterior.normal.predictive().log_density(np.where(np.isnan(X[0]), 0.0, X[0]))
+        there = np.where(np.isnan(X[0]), 0.0, X[0])  # missing cells drop out below; a density has no missing point
+        log_density = posterior.normal.predictive().log_density(there)
     else:
         mu, sigma2 = posterior.mu_hat(estimate), posterior.sigma2_hat(estimate)
         log_density = -(LOG_2PI + np.log(sigma2) + (X[0] - mu) ** 2 / sigma2) / 2
